@@ -1,0 +1,116 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// got renders lines as "number@offset text", with marks for Open and Long.
+func got(t testing.TB, r io.Reader, most, buffer int) ([]string, error) {
+	t.Helper()
+	var all []string
+	buf := make([]byte, buffer)
+	err := lines(context.Background(), r, &buf, most, func(l Line) error {
+		s := fmt.Sprintf("%d@%d %s", l.N, l.Offset, l.Data)
+		if l.Open {
+			s += " open"
+		}
+		if l.Long {
+			s += " long"
+		}
+		all = append(all, s)
+		clear(l.Data[:cap(l.Data)]) // allowed, and must not reach the next line
+		return nil
+	})
+	return all, err
+}
+
+func TestLines(t *testing.T) {
+	for _, row := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"empty", "", nil},
+		{"one", "ab\n", []string{"1@0 ab"}},
+		{"open", "ab\ncd", []string{"1@0 ab", "2@3 cd open"}},
+		{"blank", "\n\nx\n", []string{"1@0 ", "2@1 ", "3@2 x"}},
+		{"crlf", "ab\r\ncd\r\n\r\n", []string{"1@0 ab", "2@4 cd", "3@8 "}},
+		{"cr inside", "a\rb\nc\r", []string{"1@0 a\rb", "2@4 c\r open"}},
+		{"bom", "\xef\xbb\xbfab\ncd\n", []string{"1@3 ab", "2@6 cd"}},
+		{"only bom", "\xef\xbb\xbf", nil},
+		{"half a bom", "\xef\xbb", []string{"1@0 \xef\xbb open"}},
+		{"bom later", "a\n\xef\xbb\xbfb\n", []string{"1@0 a", "2@2 \xef\xbb\xbfb"}},
+		{"as long as allowed", "12345678\n12345678\r\n12345678", []string{"1@0 12345678", "2@9 12345678", "3@19 12345678 open"}},
+		{"long", "a\n123456789\nb\n", []string{"1@0 a", "2@2  long", "3@12 b"}},
+		{"very long", strings.Repeat("x", 100) + "\r\nb\n", []string{"1@0  long", "2@102 b"}},
+		{"long at the end", "a\n123456789", []string{"1@0 a", "2@2  open long"}},
+		{"very long at the end", "a\n" + strings.Repeat("x", 100), []string{"1@0 a", "2@2  open long"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, buffer := range []int{3, 4, 5, 7, 16, 1000} {
+				for name, r := range map[string]io.Reader{
+					"whole": strings.NewReader(row.in), "bytewise": iotest.OneByteReader(strings.NewReader(row.in)),
+					"halves": iotest.HalfReader(strings.NewReader(row.in)), "with EOF": iotest.DataErrReader(strings.NewReader(row.in)),
+				} {
+					if lines, err := got(t, r, 8, buffer); err != nil || !reflect.DeepEqual(lines, row.want) {
+						t.Errorf("%s, buffer of %d: got %q, %v, want %q", name, buffer, lines, err, row.want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestLinesGivesWhatWasReadBeforeAnError(t *testing.T) {
+	broken := errors.New("broken")
+	lines, err := got(t, io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), 8, 8)
+	if want := []string{"1@0 a", "2@2 b open"}; err != broken || !reflect.DeepEqual(lines, want) {
+		t.Errorf("got %q, %v, want %q, %v", lines, err, want, broken)
+	}
+}
+
+func TestLinesStops(t *testing.T) {
+	enough := errors.New("enough")
+	n := 0
+	err := Lines(context.Background(), strings.NewReader("a\nb\nc\n"), func(Line) error {
+		if n++; n == 2 {
+			return enough
+		}
+		return nil
+	})
+	if err != enough || n != 2 {
+		t.Errorf("got %v after %d lines", err, n)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	err = Lines(ctx, forever{}, func(Line) error { cancel(); return nil })
+	if err != context.Canceled {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+type forever struct{}
+
+func (forever) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '\n'
+	}
+	return len(p), nil
+}
+
+func TestReadAll(t *testing.T) {
+	if _, err := readAll(context.Background(), strings.NewReader("123456789"), 0, 8); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v, want %v", err, ErrTooLarge)
+	}
+	for _, expected := range []int{0, 3, 8, 20} { // a file may grow or shrink after its size was asked for
+		data, err := readAll(context.Background(), iotest.HalfReader(strings.NewReader("12345678")), expected, 8)
+		if string(data) != "12345678" || err != nil {
+			t.Errorf("expecting %d bytes: got %q, %v", expected, data, err)
+		}
+	}
+}
