@@ -39,6 +39,7 @@ type Conversation struct {
 	Updated  time.Time // never zero for a conversation that was read from a file
 	File     string    // path of the file or database that holds it
 	Row      string    // the inner id, where one file holds several
+	Source   string    // id of the mapping's source that read it
 	Messages []Message // in the order of the conversation, hidden ones included
 	Read     Report
 }

@@ -26,6 +26,7 @@ type File struct {
 	ModTime  time.Time // the later of the file's and its -wal's
 	Sources  []int     // indexes of the mapping's sources that may read it, in order
 
+	env      Env            // where it was found: lookups are patterns too
 	registry map[int]string // per source: the registry element (JSON), for side:
 	base     map[int]string // per source: the fixed folder in front of its pattern's first wildcard
 }

@@ -9,6 +9,7 @@ package mapping
 
 import (
 	"regexp"
+	"sync"
 
 	"parlance/internal/chat"
 )
@@ -36,6 +37,13 @@ type Mapping struct {
 	pair    []string // "id", "order": tried in turn
 	lookups map[string]*lookup
 	tests   []*test
+
+	prepareOnce sync.Once
+	rewinds     bool // some rule rewinds
+
+	labelsOnce sync.Once
+	labels     map[string][][]string // see discriminators
+	tables     sync.Map              // lookups that were read, by path
 }
 
 // pos is a place in a mapping file, 1-based. Zero means no place.
@@ -215,6 +223,10 @@ type expr struct {
 type term struct {
 	kind termKind
 	pos  pos
+
+	// perRecord, under conversation, says that the term reads a record; the others are
+	// read once. The interpreter works it out.
+	perRecord bool
 
 	sels     []*selector // termSelect: the first that is not empty
 	value    string      // termValue

@@ -2,8 +2,18 @@ package mapping
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
 
 	"parlance/internal/chat"
+	"parlance/internal/source"
 )
 
 // ReadOptions says what a reader wants of a file, so that nothing else is decoded or kept.
@@ -23,17 +33,535 @@ type ReadOptions struct {
 	// Keys, if set, gives the copied.prefix keys of another conversation of the same
 	// provider, by its id; ok is false if there is no such conversation.
 	Keys func(ctx context.Context, id string) (keys map[string]bool, ok bool)
+	// Source, if set, is the id of the only source that may read the file.
+	Source string
+
+	keys map[string]bool // gathers copied.prefix keys
 }
+
+// ErrNotAccepted is wrapped by Read for a file that no source of the mapping can read.
+var ErrNotAccepted = errors.New("no source of the mapping accepts this file")
+
+// ErrUnsupported is wrapped by Read for a file whose source says that it cannot be read.
+var ErrUnsupported = errors.New("cannot be read")
+
+// errStop ends a walk over records that has seen enough.
+var errStop = errors.New("enough")
 
 // Read interprets a file and hands over each conversation in it.
 //
 // The sources of f are tried in turn; the first that accepts the file (container, when,
 // needs) reads it, for a database every one that does. A record that does not fit is
 // counted in Conversation.Read and does not make Read fail. Read fails if the file cannot
-// be opened, no source accepts it (ErrNotAccepted), or fn fails. The file is opened
-// read-only and may grow while Read runs.
+// be opened, no source accepts it (ErrNotAccepted), it is said to be unreadable
+// (ErrUnsupported), or fn fails. The file is opened read-only and may grow while Read runs.
 func (m *Mapping) Read(ctx context.Context, f File, opts ReadOptions, fn func(*chat.Conversation) error) error {
-	panic("stub")
+	return m.read(ctx, f, opts, fn)
+}
+
+func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*chat.Conversation) error) error {
+	m.prepare()
+	accepted := false
+	var reason error
+	for _, i := range f.Sources {
+		src := m.Sources[i]
+		if opts.Source != "" && src.ID != opts.Source {
+			continue
+		}
+		if src.Unsupported != "" {
+			if reason == nil {
+				reason = fmt.Errorf("%s: %w: %s", f.Path, ErrUnsupported, src.Unsupported)
+			}
+			continue
+		}
+		rd := &reading{m: m, src: src, file: f, opts: &opts, emit: fn}
+		ok, err := rd.run(ctx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		accepted = true
+		if src.Container != "sqlite" {
+			break
+		}
+	}
+	if !accepted && reason != nil {
+		return reason
+	}
+	if !accepted {
+		return fmt.Errorf("%s: %w", f.Path, ErrNotAccepted)
+	}
+	return nil
+}
+
+// prepare works out, once, what the interpreter wants to know of a mapping beforehand.
+func (m *Mapping) prepare() {
+	m.prepareOnce.Do(func() {
+		for _, e := range m.conv {
+			if e != nil {
+				for _, t := range e.terms {
+					t.perRecord = t.readsRecord()
+				}
+			}
+		}
+		var visit func(list []*rule, level int)
+		visit = func(list []*rule, level int) {
+			for _, ru := range list {
+				m.rewinds = m.rewinds || ru.as == actRewind
+				if level < rulesDepthMax {
+					visit(ru.first, level+1)
+					visit(ru.all, level+1)
+				}
+			}
+		}
+		visit(m.rules, 0)
+		for _, list := range m.define {
+			visit(list, 0)
+		}
+	})
+}
+
+// readsRecord says whether a term looks at a record, rather than at the file, the document
+// or what stands beside it.
+func (t *term) readsRecord() bool {
+	found := false
+	see := func(s *selector) {
+		if s != nil {
+			switch s.scope {
+			case scopeNone, scopeRecord, scopeUp, scopeNext:
+				found = true
+			}
+		}
+	}
+	var seeCond func(c *cond)
+	seeCond = func(c *cond) {
+		if c == nil {
+			return
+		}
+		for _, ct := range c.tests {
+			see(ct.sel)
+		}
+		for _, a := range c.any {
+			seeCond(a)
+		}
+		seeCond(c.not)
+	}
+	seeExpr := func(e *expr) {
+		if e != nil {
+			for _, sub := range e.terms {
+				found = found || sub.readsRecord()
+			}
+		}
+	}
+	for _, s := range t.sels {
+		see(s)
+	}
+	for _, p := range t.template {
+		see(p.sel)
+	}
+	for _, e := range t.concat {
+		seeExpr(e)
+	}
+	seeExpr(t.key)
+	seeCond(t.when)
+	return found
+}
+
+// A reading is one source at work on one file.
+type reading struct {
+	m    *Mapping
+	src  *Source
+	file File
+	opts *ReadOptions
+	emit func(*chat.Conversation) error
+
+	a     arena
+	docs  arena // of documents and sidecars: kept as long as the reading
+	torn  bool
+	fails []brokenLine
+
+	warned    map[string]bool // lookups that were complained of
+	tableErrs []string
+}
+
+type brokenLine struct {
+	line int
+	why  string
+}
+
+// run reads the file, or says that this source does not accept it.
+func (rd *reading) run(ctx context.Context) (bool, error) {
+	switch {
+	case rd.src.Decoder != "":
+		return rd.runDecoder(ctx)
+	case rd.src.Container == "jsonl" && rd.src.replay != nil:
+		return rd.runReplay(ctx)
+	case rd.src.Container == "jsonl":
+		return rd.runLines(ctx)
+	case rd.src.Container == "json":
+		return rd.runDocument(ctx)
+	case rd.src.Container == "sqlite":
+		return rd.runDatabase(ctx)
+	case rd.src.Container == "text":
+		return rd.runText(ctx)
+	}
+	return false, nil
+}
+
+// scopes are the selectors' view of this file; doc is the document, part or row, if any.
+func (rd *reading) scopes(doc *value, docIndex int) *scopes {
+	file := rd.m.Captures(rd.src, rd.file.Path)
+	file["mtime"] = rd.file.ModTime.UTC().Format(time.RFC3339Nano)
+	x := &scopes{a: &rd.a, docArena: &rd.docs, doc: doc, docIndex: docIndex, file: file}
+	x.side = rd.sidecars(x)
+	x.lookup = func(name, key string) (*value, string, bool) { return rd.lookup(name, key) }
+	return x
+}
+
+// A session is one conversation being read, with the subagents inside it.
+type session struct {
+	rd    *reading
+	x     *scopes
+	main  *builder
+	subs  map[string]*builder
+	order []*builder
+	subFn func(string) *builder
+	n     int
+}
+
+func (rd *reading) begin(doc *value, docIndex int) *session {
+	s := &session{rd: rd, x: rd.scopes(doc, docIndex), main: newBuilder(rd.m, rd.src, rd.opts)}
+	if rd.m.hasSubagentRule(rd.src) {
+		s.subs = map[string]*builder{}
+		s.subFn = s.sub
+	}
+	return s
+}
+
+func (s *session) sub(key string) *builder {
+	b := s.subs[key]
+	if b == nil {
+		b = newBuilder(s.rd.m, s.rd.src, s.rd.opts)
+		b.parent, b.key = s.main, key
+		s.subs[key] = b
+		s.order = append(s.order, b)
+	}
+	return b
+}
+
+// record takes the next record, whose text is raw.
+func (s *session) record(rec *value, raw string, origin chat.Origin) {
+	s.n++
+	s.x.rec, s.x.recIndex = rec, s.n
+	s.main.record(s.x, origin, raw, s.subFn)
+}
+
+// end hands over the conversation and its subagents'.
+func (s *session) end(ctx context.Context, row, fallbackID string) error {
+	rd := s.rd
+	s.x.rec = nil
+	s.x.badTime = func(raw string) { s.main.warn("not a time: %.40q", raw) }
+	c := s.main.finish(ctx, s.x, rd.file, fallbackID)
+	c.Row = row
+	for _, why := range rd.tableErrs {
+		s.main.warn("%s", why)
+	}
+	for _, b := range rd.fails {
+		s.main.broken(b.line, b.why)
+		c.Read.Records++
+	}
+	c.Read.Torn = rd.torn
+	if rd.opts.Row == "" || rd.opts.Row == row {
+		if err := rd.emit(c); err != nil {
+			return err
+		}
+	}
+	for _, b := range s.order {
+		sc := b.finish(ctx, s.x, rd.file, "")
+		sc.Row = sc.ID
+		if rd.opts.Row == "" || rd.opts.Row == sc.Row {
+			if err := rd.emit(sc); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// view is the bytes as a string, without a copy: valid as long as the bytes are.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// whenRecordsMax is how many records may pass until a source's when must have held.
+const whenRecordsMax = 50
+
+// acceptsLines looks at the first records of a jsonl file.
+func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
+	if rd.src.when == nil {
+		return true, nil
+	}
+	f, err := source.Open(rd.file.Path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	x := rd.scopes(nil, 0)
+	accepted, n := false, 0
+	err = source.Lines(ctx, f, func(l source.Line) error {
+		rd.a.reset()
+		if rec, ok := parseObject(view(l.Data), &rd.a); ok {
+			n++
+			x.rec, x.recIndex = rec, n
+			if accepted = rd.holdsWhen(x, rec); accepted || n >= whenRecordsMax {
+				return errStop
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStop) && !accepted {
+		return false, err
+	}
+	return accepted, nil
+}
+
+func (rd *reading) holdsWhen(x *scopes, el *value) bool {
+	return x.holds(rd.src.when, &frame{elem: el})
+}
+
+// runLines reads a jsonl file as a stream: memory is one line and what the messages keep.
+func (rd *reading) runLines(ctx context.Context) (bool, error) {
+	if ok, err := rd.acceptsLines(ctx); !ok || err != nil {
+		return false, err
+	}
+	f, err := source.Open(rd.file.Path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	s := rd.begin(nil, 0)
+	err = source.Lines(ctx, f, func(l source.Line) error {
+		if l.Long {
+			rd.fail(l.N, "longer than lineMaxBytes (256 MB)")
+			return nil
+		}
+		text := view(l.Data)
+		if skipSpace(text, 0) == len(text) {
+			return nil
+		}
+		rd.a.reset()
+		rec, ok := parseObject(text, &rd.a)
+		switch {
+		case ok:
+			s.record(rec, rec.raw, chat.Origin{Line: l.N, Offset: l.Offset})
+		case l.Open:
+			rd.torn = true
+		default:
+			rd.fail(l.N, "not one whole JSON object")
+		}
+		return nil
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return true, ctx.Err()
+		}
+		s.main.warn("%v", err) // what was read until here stands
+	}
+	return true, s.end(ctx, "", rd.stem())
+}
+
+func (rd *reading) fail(line int, why string) {
+	rd.fails = append(rd.fails, brokenLine{line, why})
+}
+
+func (rd *reading) stem() string { return rd.m.Captures(rd.src, rd.file.Path)["stem"] }
+
+// runDocument reads one JSON document: one conversation, or several parts.
+func (rd *reading) runDocument(ctx context.Context) (bool, error) {
+	data, err := source.ReadAll(ctx, rd.file.Path)
+	if err != nil {
+		return false, err
+	}
+	text := view(data)
+	doc, ok := parseRecord(text, &rd.docs)
+	if !ok {
+		return false, fmt.Errorf("%s: not one whole JSON document: %s", rd.file.Path, whereBroken(text))
+	}
+	return rd.document(ctx, doc)
+}
+
+// whereBroken says how far a document could be read.
+func whereBroken(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "the file is empty"
+	}
+	if end := skipValue(text, skipSpace(text, 0)); end >= 0 {
+		return fmt.Sprintf("something follows it at byte %d", skipSpace(text, end))
+	}
+	var bad *json.SyntaxError
+	if err := json.Unmarshal([]byte(text), new(json.RawMessage)); errors.As(err, &bad) {
+		return fmt.Sprintf("%v, at byte %d", bad, bad.Offset)
+	}
+	return "its structure is broken"
+}
+
+func (rd *reading) document(ctx context.Context, doc *value) (bool, error) {
+	x := rd.scopes(doc, 1)
+	if rd.src.when != nil && !rd.holdsWhen(x, doc) {
+		return false, nil
+	}
+	if rd.src.conversations == nil {
+		return true, rd.part(ctx, doc, 1, "")
+	}
+	g := x.find(rd.src.conversations, &frame{elem: doc})
+	if g.kind != gotJSON {
+		return true, nil
+	}
+	parts := g.v.list(&rd.docs)
+	if g.v.kind() == kindObject {
+		g.v.open(&rd.docs)
+		for i := range g.v.members {
+			parts = append(parts, g.v.members[i].val)
+		}
+	}
+	for i := range parts {
+		if err := ctx.Err(); err != nil {
+			return true, err
+		}
+		if err := rd.part(ctx, &parts[i], i+1, rd.stem()+"#"+strconv.Itoa(i+1)); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// part reads one conversation of a document. several is its fallback id if the document
+// holds more than one.
+func (rd *reading) part(ctx context.Context, doc *value, index int, several string) error {
+	s := rd.begin(doc, index)
+	switch {
+	case len(rd.src.join) > 0:
+		if err := rd.joined(ctx, s); err != nil {
+			return err
+		}
+	case rd.src.records == nil:
+		rd.a.reset()
+		s.record(doc, doc.raw, chat.Origin{})
+	default:
+		rd.elements(s, doc)
+	}
+	if several == "" {
+		return s.end(ctx, "", rd.stem())
+	}
+	id := s.mainID(several)
+	return s.end(ctx, id, id)
+}
+
+// mainID is the id of the conversation as it will be settled.
+func (s *session) mainID(fallback string) string {
+	probe := *s.main
+	probe.settle(s.x, fallback)
+	return probe.conv.ID
+}
+
+func (rd *reading) elements(s *session, doc *value) {
+	g := s.x.find(rd.src.records, &frame{elem: doc})
+	if g.kind != gotJSON {
+		return
+	}
+	base := ""
+	if !rd.src.records.whole {
+		base = "/" + strings.Join(rd.src.records.plain, "/")
+	}
+	each := func(i int, key, raw string) {
+		rd.a.reset()
+		rec, ok := parseRecord(raw, &rd.a)
+		if !ok {
+			return
+		}
+		s.record(rec, raw, chat.Origin{Pointer: base + "/" + key})
+		_ = i
+	}
+	switch g.v.kind() {
+	case kindArray:
+		for i, el := range g.v.list(&rd.docs) {
+			each(i, strconv.Itoa(i), el.raw)
+		}
+	case kindObject:
+		g.v.open(&rd.docs)
+		for i, mem := range g.v.members {
+			each(i, unquote(mem.key), mem.val.raw)
+		}
+	}
+}
+
+// sidecars reads the files beside this one that the source names. Missing or broken ones
+// are absent; they are never a reason to drop the transcript.
+func (rd *reading) sidecars(x *scopes) map[string]*value {
+	side := map[string]*value{}
+	if pf := rd.src.PathsFrom; pf != nil && pf.as != "" {
+		if v, ok := parseRecord(rd.file.registry[rd.src.index], &rd.docs); ok {
+			side[pf.as] = v
+		}
+	}
+	for _, sc := range rd.src.sidecars {
+		path, ok := rd.beside(sc.path, x)
+		if !ok {
+			continue
+		}
+		data, err := source.ReadAll(context.Background(), path)
+		if err != nil {
+			continue
+		}
+		if strings.HasSuffix(path, ".json") {
+			if v, ok := parseRecord(view(data), &rd.docs); ok {
+				side[sc.name] = v
+				continue
+			}
+		}
+		var b strings.Builder
+		quote(&b, strings.TrimRight(string(data), "\r\n"))
+		side[sc.name] = &value{raw: b.String()}
+	}
+	return side
+}
+
+// beside is a path relative to the file's folder, its braces filled. Values from a
+// transcript must not lead elsewhere: they may hold no separator and no "..".
+func (rd *reading) beside(t template, x *scopes) (string, bool) {
+	var b strings.Builder
+	for _, p := range t {
+		text := p.text
+		if p.sel != nil {
+			text = x.text(x.find(p.sel, &frame{elem: x.doc}))
+			if text == "" || text == "." || text == ".." || strings.ContainsAny(text, `/\`+"\x00") {
+				return "", false
+			}
+		}
+		b.WriteString(text)
+	}
+	path := filepath.Join(filepath.Dir(rd.file.Path), filepath.FromSlash(b.String()))
+	return path, rd.file.mayRead(rd.src.index, path)
+}
+
+// mayRead confines what a mapping reads beside a file: below the fixed part of the
+// pattern that found the file, or below one of its parents that is itself below home.
+// For a file that no pattern found it is the folder three levels up.
+func (f File) mayRead(src int, path string) bool {
+	base := f.base[src]
+	if base == "" {
+		base = filepath.Dir(f.Path)
+		for range 3 {
+			if up := filepath.Dir(base); up != f.env.Home && up != filepath.Dir(up) {
+				base = up
+			}
+		}
+	} else if rel, err := filepath.Rel(f.env.Home, base); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
+		top, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		base = filepath.Join(f.env.Home, top)
+	}
+	rel, err := filepath.Rel(base, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
 }
 
 // Heads hands over the conversations of a file without their messages: id, title, times
@@ -41,37 +569,29 @@ func (m *Mapping) Read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 // ok is false if this kind of file can only be known by reading it (jsonl, text); nothing
 // is handed over then. Fields that only records tell are empty.
 func (m *Mapping) Heads(ctx context.Context, f File, fn func(*chat.Conversation) error) (ok bool, err error) {
-	panic("stub")
+	m.prepare()
+	for _, i := range f.Sources {
+		src := m.Sources[i]
+		if src.Container != "sqlite" || src.list == "" || src.Unsupported != "" {
+			return false, nil
+		}
+	}
+	for _, i := range f.Sources {
+		rd := &reading{m: m, src: m.Sources[i], file: f, opts: &ReadOptions{}, emit: fn}
+		if _, err := rd.heads(ctx); err != nil {
+			return true, err
+		}
+	}
+	return len(f.Sources) > 0, nil
 }
 
 // Keys reads only the copied.prefix keys of a conversation.
 func (m *Mapping) Keys(ctx context.Context, f File, row string) (map[string]bool, error) {
-	panic("stub")
+	keys := map[string]bool{}
+	if m.copied == nil || m.copied.prefix == nil {
+		return keys, nil
+	}
+	// Links and keys stand on the units, which only reading makes; texts are not kept.
+	err := m.read(ctx, f, ReadOptions{Row: row, SkipToolText: true, Keep: func(*chat.Message) bool { return false }, keys: keys}, func(*chat.Conversation) error { return nil })
+	return keys, err
 }
-
-// A RawFilter says what a search may conclude from the raw bytes of a mapping's files.
-type RawFilter int
-
-// The three strengths of a RawFilter.
-const (
-	// RawNone: texts are made in ways that raw bytes do not show (decode, unescape,
-	// map, template); such a file must be parsed.
-	RawNone RawFilter = iota
-	// RawWords: every word (run of ASCII letters, digits, "_", "-", ".") of a text stands
-	// in the bytes, but two neighbours may come from different places.
-	RawWords
-	// RawRuns: every run of such characters and single blanks stands in the bytes.
-	RawRuns
-)
-
-// RawFilter is what holds for user and assistant texts of this mapping.
-func (m *Mapping) RawFilter() RawFilter { panic("stub") }
-
-// IDInBytes says whether the id of every conversation stands as it is in the file's
-// bytes or in its path. If not (templates, maps), ids are only known by reading.
-func (m *Mapping) IDInBytes() bool { panic("stub") }
-
-// HintID is the id that the path of f suggests: the value of conversation.id as far as it
-// is made of file: alone, else the stem. Files of one provider with equal hints may hold
-// the same conversation.
-func (m *Mapping) HintID(f File) string { panic("stub") }

@@ -1,0 +1,541 @@
+package mapping
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"parlance/internal/chat"
+)
+
+// A builder gathers one conversation, record by record.
+type builder struct {
+	m      *Mapping
+	src    *Source
+	opts   *ReadOptions
+	conv   chat.Conversation
+	fields [fieldCount]fieldState
+	parent *builder // of a subagent's conversation inside the same file
+	key    string
+
+	units   []*unit // in the order of the records that made them
+	byID    map[string]*unit
+	doubles []map[string]*made // per same entry with by: id or call
+	texts   map[string]lastText
+	last    lastText
+	first   map[string]*unit  // message id to the first unit that holds it, for rewind
+	roots   map[string]string // record id to the root of its tree, of subagents' records
+
+	visible []*unit // units not abandoned by a rewind, in order
+	inReset bool
+}
+
+// A unit is what one record made, and its links.
+type unit struct {
+	id, parent string // of tree
+	recordID   string // of common
+	msgs       []*made
+	rollback   int // turns to roll back at this place
+	copyKey    string
+	copyOf     string // parent conversation, of copied.parent
+	hasCopy    bool
+	abandoned  bool
+}
+
+type lastText struct {
+	m    *made
+	text string
+}
+
+type fieldState struct {
+	found bool
+	rank  int
+	text  string
+	time  time.Time
+}
+
+func newBuilder(m *Mapping, src *Source, opts *ReadOptions) *builder {
+	b := &builder{m: m, src: src, opts: opts}
+	b.conv.Provider, b.conv.Source = m.Name, src.ID
+	b.clear()
+	return b
+}
+
+// clear forgets messages, ids and links, but not the conversation's keys.
+func (b *builder) clear() {
+	b.units, b.visible = nil, nil
+	b.byID = map[string]*unit{}
+	b.texts, b.last = map[string]lastText{}, lastText{}
+	b.first = map[string]*unit{}
+	b.doubles = make([]map[string]*made, len(b.m.same))
+}
+
+// warningsMax bounds what one conversation complains of; more of the same helps nobody.
+const warningsMax = 50
+
+func (b *builder) warn(format string, args ...any) {
+	if len(b.conv.Read.Warnings) < warningsMax {
+		b.conv.Read.Warnings = append(b.conv.Read.Warnings, fmt.Sprintf(format, args...))
+	}
+}
+
+func count(m *map[string]int, label string) {
+	if *m == nil {
+		*m = map[string]int{}
+	}
+	(*m)[label]++
+}
+
+// readFields reads the conversation's keys off one record, or, with record false, those of
+// their terms that need none.
+func (b *builder) readFields(x *scopes, f *frame, record bool) {
+	for i := range b.fields {
+		e := b.m.conv[i]
+		if e == nil {
+			continue
+		}
+		st := &b.fields[i]
+		for rank, t := range e.terms {
+			if t.perRecord != record {
+				continue
+			}
+			if st.found && (st.rank < rank || st.rank == rank && !t.last) {
+				continue
+			}
+			b.readField(field(i), st, rank, t, x, f)
+		}
+	}
+}
+
+func (b *builder) readField(fl field, st *fieldState, rank int, t *term, x *scopes, f *frame) {
+	switch fl {
+	case fieldStarted, fieldUpdated:
+		if when := x.termTime(t, f); !when.IsZero() {
+			*st = fieldState{found: true, rank: rank, time: when}
+		}
+	case fieldSubagent:
+		if x.truth(t, f) {
+			*st = fieldState{found: true, rank: 0, text: "true"}
+		}
+	default:
+		if g := x.term(t, f); !g.empty() {
+			*st = fieldState{found: true, rank: rank, text: strings.TrimSpace(x.text(g))}
+		}
+	}
+}
+
+// settle reads what needs no record and fixes the conversation's keys.
+func (b *builder) settle(x *scopes, fallbackID string) {
+	own := *x
+	own.conv = func(f field) string { return b.fieldText(f) }
+	f := &frame{}
+	for i := range b.fields {
+		if e := b.m.conv[i]; e != nil && b.key == "" {
+			st := &b.fields[i]
+			for rank, t := range e.terms {
+				if !t.perRecord && (!st.found || rank < st.rank) {
+					b.readField(field(i), st, rank, t, &own, f)
+				}
+			}
+		}
+		if field(i) == fieldID && !b.fields[i].found {
+			b.fields[i] = fieldState{found: true, text: fallbackID}
+		}
+	}
+	c := &b.conv
+	c.ID = b.fieldText(fieldID)
+	if p := b.parent; p != nil {
+		c.ID = p.conv.ID + "/" + b.key
+		c.Parent, c.Subagent = p.conv.ID, true
+		for _, fl := range []field{fieldCwd, fieldBranch, fieldVersion, fieldModel} {
+			if !b.fields[fl].found {
+				b.fields[fl] = p.fields[fl]
+			}
+		}
+	}
+	c.Title = b.fieldText(fieldTitle)
+	c.Cwd, c.Branch = b.fieldText(fieldCwd), b.fieldText(fieldBranch)
+	c.Version, c.Model = b.fieldText(fieldVersion), b.fieldText(fieldModel)
+	if b.parent == nil {
+		c.Parent = b.fieldText(fieldParent)
+		if c.Parent == c.ID {
+			c.Parent = ""
+		}
+		c.Subagent = b.src.Subagent
+		if b.m.conv[fieldSubagent] != nil {
+			c.Subagent = b.fields[fieldSubagent].found
+		}
+	}
+	c.Started, c.Updated = b.fields[fieldStarted].time, b.fields[fieldUpdated].time
+}
+
+func (b *builder) fieldText(f field) string {
+	if st := &b.fields[f]; f == fieldStarted || f == fieldUpdated {
+		if st.time.IsZero() {
+			return ""
+		}
+		return st.time.Format(time.RFC3339Nano)
+	}
+	return b.fields[f].text
+}
+
+// add takes in what one record made: doubles go, the rest stands behind what is there, or
+// in the place of what it replaces.
+func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
+	msgs = glued(msgs)
+	replaced := false
+	if u.recordID != "" {
+		for _, s := range b.m.same {
+			if !s.record {
+				continue
+			}
+			old := b.byID[u.recordID]
+			if old == nil || old.abandoned {
+				break
+			}
+			if !s.last {
+				return
+			}
+			for _, m := range old.msgs {
+				m.gone = true
+			}
+			old.msgs = nil
+			if u.id != "" {
+				old.id, old.parent = u.id, u.parent
+			}
+			u, replaced = old, true
+			break
+		}
+	}
+	for _, m := range msgs {
+		m.unit = u
+		if m = b.dedupe(m); m == nil {
+			continue
+		}
+		if m.unit == u {
+			u.msgs = append(u.msgs, m)
+		}
+		if m.ID != "" && b.m.rewinds {
+			if have := b.first[m.ID]; have == nil || have.abandoned {
+				b.first[m.ID] = m.unit
+			}
+		}
+		b.offer(m)
+	}
+	if u.recordID != "" && !replaced {
+		b.byID[u.recordID] = u
+	}
+	if !replaced && (len(u.msgs) > 0 || u.id != "" || u.recordID != "" || u.rollback > 0 || u.hasCopy || u.copyKey != "") {
+		b.units = append(b.units, u)
+		b.visible = append(b.visible, u)
+	}
+}
+
+// dedupe passes a message through the entries of same. It returns the survivor, or nil if
+// that is an earlier message, unchanged.
+func (b *builder) dedupe(m *made) *made {
+	for i, s := range b.m.same {
+		if s.record || s.roles != nil && !s.roles[m.Role] {
+			continue
+		}
+		var old *made
+		switch s.by {
+		case "text":
+			if m.Role == chat.ToolResult {
+				continue
+			}
+			last, ok := b.before(m)
+			if ok && !last.m.gone && !last.m.unit.abandoned {
+				if last.text == m.Body() || s.prefix && strings.HasPrefix(m.Body(), last.text) {
+					old = last.m
+				}
+			}
+		default:
+			key := m.ID
+			if s.by == "call" {
+				key = m.Call
+			}
+			if key == "" {
+				continue
+			}
+			key = string(m.Role) + "\x00" + key
+			if b.doubles[i] == nil {
+				b.doubles[i] = map[string]*made{}
+			}
+			old = b.doubles[i][key]
+			if old == nil || old.gone || old.unit.abandoned {
+				b.doubles[i][key] = m
+				old = nil
+			}
+		}
+		if old == nil {
+			continue
+		}
+		if !s.last {
+			return nil
+		}
+		// The survivor stands at the first one's place, with that place's time and id.
+		u, id, at := old.unit, old.ID, old.Time
+		*old = *m
+		old.unit = u
+		if s.by == "text" {
+			old.ID = id
+			if !at.IsZero() {
+				old.Time = at
+			}
+		}
+		m = old
+	}
+	b.remember(m)
+	return m
+}
+
+// textsMax is how many answers at once may be compared by text: pieces of one answer follow
+// each other, a few answers may be interleaved.
+const textsMax = 64
+
+// remember keeps the text of a message for the next one to be compared with, if any entry does that.
+func (b *builder) remember(m *made) {
+	b.last = lastText{m: m}
+	for _, s := range b.m.same {
+		if s.by == "text" && (s.roles == nil || s.roles[m.Role]) {
+			b.last.text = m.Body()
+			if m.Reply != "" {
+				if len(b.texts) >= textsMax {
+					clear(b.texts)
+				}
+				b.texts[textKey(m)] = b.last
+			}
+			return
+		}
+	}
+}
+
+func textKey(m *made) string {
+	return string(m.Role) + "\x00" + m.Reply
+}
+
+// before is the message that m's text is compared with: the one before it of the same role
+// and reply; without a reply, the one directly before it.
+func (b *builder) before(m *made) (lastText, bool) {
+	if m.Reply == "" {
+		return b.last, b.last.m != nil && b.last.m.Role == m.Role && b.last.m.Reply == ""
+	}
+	last, ok := b.texts[textKey(m)]
+	return last, ok
+}
+
+// offer shows a settled message to the reader, who may not want its text.
+func (b *builder) offer(m *made) {
+	if len(m.Text) > textMaxBytes || len(m.Input) > textMaxBytes {
+		m.Text, m.Input = cutText(m.Text), cutText(m.Input)
+		b.conv.Read.Incomplete = "a message is longer than textMaxBytes (64 MB)"
+	}
+	m.Runes = utf8.RuneCountInString(m.Body())
+	if b.opts.Keep != nil && !b.opts.Keep(&m.Message) {
+		m.Text, m.Input, m.Elided = "", "", true
+	}
+}
+
+// reset forgets what was read, because the tool itself wrote the list anew; the elements
+// at records are run as new records.
+func (b *builder) reset(r *recordRun, ru *rule, f *frame) {
+	if b.inReset {
+		b.broken(r.origin.Line, "a reset inside the records of a reset")
+		return
+	}
+	var g got
+	if ru.records != nil {
+		g = r.find(ru.records, f)
+	}
+	b.clear()
+	r.out = nil
+	if g.kind != gotJSON {
+		return
+	}
+	elems := g.v.list(r.a)
+	b.inReset = true
+	for i := range elems {
+		x := *r.scopes
+		x.rec = &elems[i]
+		o := r.origin
+		o.Pointer = "/" + strings.Join(ru.records.plain, "/") + "/" + strconv.Itoa(i)
+		b.record(&x, o, elems[i].raw, nil)
+	}
+	b.inReset = false
+}
+
+// brokenMax is how many broken records are named; the others are counted.
+const brokenMax = 20
+
+func (b *builder) broken(line int, why string) {
+	rd := &b.conv.Read
+	if len(rd.Broken) < brokenMax {
+		rd.Broken = append(rd.Broken, chat.Broken{Line: line, Why: why})
+	} else {
+		rd.BrokenMore++
+	}
+}
+
+// rewind marks the first visible message with that id and all after it; an unknown id, all.
+// Each unit is passed over once, however often a log rewinds.
+func (b *builder) rewind(id string) {
+	target := b.first[id]
+	if target != nil && target.abandoned {
+		target = nil
+	}
+	for len(b.visible) > 0 {
+		u := b.visible[len(b.visible)-1]
+		from := 0
+		if u == target {
+			for from < len(u.msgs)-1 && (u.msgs[from].ID != id || u.msgs[from].Abandoned) {
+				from++
+			}
+		}
+		for _, m := range u.msgs[from:] {
+			m.Abandoned = true
+		}
+		if from > 0 {
+			return
+		}
+		u.abandoned = true
+		b.visible = b.visible[:len(b.visible)-1]
+		if u == target {
+			return
+		}
+	}
+}
+
+func (b *builder) rollback(turns string) {
+	n, err := strconv.ParseFloat(strings.TrimSpace(turns), 64)
+	if err != nil || n < 0 {
+		b.warn("rollback: not a number of turns: %q", turns)
+		return
+	}
+	if n > 1e6 {
+		n = 1e6
+	}
+	if n >= 1 {
+		u := &unit{rollback: int(n)}
+		b.units = append(b.units, u)
+		b.visible = append(b.visible, u)
+	}
+}
+
+// record reads one record into the conversation it belongs to: its keys, its links, its
+// rules. sub finds the builder of a subagent's records; nil = there are none.
+func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key string) *builder) {
+	f := &frame{elem: x.rec}
+	list := b.m.rulesOf(b.src)
+	target := b
+	var id, parent string
+	if t := b.m.tree; t != nil {
+		id, parent = x.evalText(t.id, f), x.evalText(t.parent, f)
+	}
+	if sub != nil {
+		for _, ru := range list {
+			if !x.holds(ru.when, f) {
+				continue
+			}
+			if ru.as == actSubagent {
+				key := ""
+				if ru.key != nil {
+					key = x.evalText(ru.key, f)
+				} else {
+					key = b.rootOf(id, parent)
+				}
+				if key != "" {
+					target = sub(key)
+				}
+				continue
+			}
+			break
+		}
+	}
+	target.conv.Read.Records++
+	if target.conv.Read.Records > recordsMax {
+		target.conv.Read.Incomplete = "more records than recordsMax (5 million)"
+		return
+	}
+	x.badTime = func(raw string) { target.warn("line %d: not a time: %.40q", origin.Line, raw) }
+	target.readFields(x, f, true)
+	r := &recordRun{scopes: x, m: b.m, b: target, opts: b.opts, origin: origin, raw: raw}
+	held := r.rules(list, f)
+	rd := &target.conv.Read
+	switch {
+	case !held:
+		count(&rd.NoRule, b.m.label("", x.rec, x))
+	case len(r.out) == 0 && r.skipped:
+		count(&rd.Skipped, b.m.label("", x.rec, x))
+	case len(r.out) == 0 && r.unknown:
+	default:
+		rd.Used++
+	}
+	u := &unit{id: id, parent: parent}
+	if c := b.m.copied; c != nil {
+		if c.prefix != nil {
+			u.copyKey = x.evalText(c.prefix, f)
+			if b.opts.keys != nil && u.copyKey != "" {
+				b.opts.keys[u.copyKey] = true
+			}
+		} else if p := x.evalText(c.parent, f); p != "" && !x.emptyExpr(c.id, f) {
+			u.copyOf = p
+		}
+		u.hasCopy = u.copyOf != ""
+	}
+	if b.m.comparesRecords() {
+		u.recordID = r.commons().id
+	}
+	target.add(r, u, r.out)
+}
+
+// recordsMax ends a conversation of a file that grows without end.
+const recordsMax = 5_000_000
+
+func (x *scopes) emptyExpr(e *expr, f *frame) bool {
+	g, _ := x.eval(e, f)
+	return g.empty()
+}
+
+func (b *builder) rootOf(id, parent string) string {
+	if id == "" {
+		return ""
+	}
+	if b.roots == nil {
+		b.roots = map[string]string{}
+	}
+	root, ok := b.roots[parent]
+	if !ok {
+		root = id
+	}
+	b.roots[id] = root
+	return root
+}
+
+// rulesOf are the rules for the records of a source.
+func (m *Mapping) rulesOf(s *Source) []*rule {
+	if s.messages != "" {
+		return m.define[s.messages]
+	}
+	return m.rules
+}
+
+func (m *Mapping) comparesRecords() bool {
+	for _, s := range m.same {
+		if s.record {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Mapping) hasSubagentRule(s *Source) bool {
+	for _, ru := range m.rulesOf(s) {
+		if ru.as == actSubagent {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,484 @@
+package mapping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"parlance/internal/chat"
+	"parlance/internal/source"
+)
+
+// joined gives the files of the innermost join as records, each with one key per level.
+func (rd *reading) joined(ctx context.Context, s *session) error {
+	return rd.joinLevel(ctx, s, rd.src.join[0], rd.file.Path, s.x.doc, "")
+}
+
+// joinLevel walks one level: parent is the file one level up, prefix the members that the
+// levels above gave.
+func (rd *reading) joinLevel(ctx context.Context, s *session, j *join, parent string, doc *value, prefix string) error {
+	paths, err := rd.joinFiles(s, j, parent, doc)
+	if err != nil {
+		s.main.warn("%v", err)
+	}
+	if len(paths) == 0 && prefix != "" {
+		s.joinedRecord("{"+prefix+"}", parent)
+		return nil
+	}
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := source.ReadAll(ctx, path)
+		var v *value
+		ok := err == nil
+		var own arena // a level's document lives as long as the levels below it are read
+		if ok {
+			v, ok = parseRecord(view(data), &own)
+		}
+		if !ok {
+			if err == nil {
+				err = fmt.Errorf("%s: not one whole JSON document: %s", path, whereBroken(string(data)))
+			}
+			rd.fail(0, err.Error())
+			continue
+		}
+		members := quotedKey(j.as) + v.raw
+		if prefix != "" {
+			members = prefix + "," + members
+		}
+		if len(j.join) == 0 {
+			s.joinedRecord("{"+members+"}", path)
+			continue
+		}
+		if err := rd.joinLevel(ctx, s, j.join[0], path, v, members); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) joinedRecord(raw, path string) {
+	s.rd.a.reset()
+	if rec, ok := parseObject(raw, &s.rd.a); ok {
+		s.record(rec, raw, chat.Origin{Pointer: path})
+	}
+}
+
+func quotedKey(key string) string {
+	var b strings.Builder
+	quote(&b, key)
+	return b.String() + ":"
+}
+
+// joinFilesMax bounds the files of one level: a conversation with more parts than that is a
+// pattern gone wrong.
+const joinFilesMax = 1_000_000
+
+// joinFiles lists the files of a join pattern, in byte order of their names.
+func (rd *reading) joinFiles(s *session, j *join, parent string, doc *value) ([]string, error) {
+	name := filepath.Base(parent)
+	stem := strings.TrimSuffix(name, filepath.Ext(name))
+	var b strings.Builder
+	for _, p := range j.files {
+		text := p.text
+		if p.sel != nil {
+			if p.src == "stem" {
+				text = stem
+			} else {
+				text = s.x.text(s.x.find(p.sel, &frame{elem: doc}))
+			}
+			if text == "" || text == "." || text == ".." || strings.ContainsAny(text, `/\`+"\x00") {
+				return nil, nil
+			}
+			text = escapeGlob(text)
+		}
+		b.WriteString(text)
+	}
+	pattern := filepath.ToSlash(filepath.Join(escapeGlob(filepath.ToSlash(filepath.Dir(rd.file.Path))), filepath.FromSlash(b.String())))
+	fixed, rest := doublestar.SplitPattern(pattern)
+	root := filepath.FromSlash(unescapeGlob(fixed))
+	if !rd.file.mayRead(rd.src.index, root) {
+		return nil, fmt.Errorf("join %s: leads out of the folder that the pattern names", j.as)
+	}
+	var out []string
+	err := doublestar.GlobWalk(os.DirFS(root), rest, func(path string, d os.DirEntry) error {
+		if len(out) >= joinFilesMax {
+			return fmt.Errorf("join %s: more files than joinFilesMax (1 million) in %s", j.as, root)
+		}
+		out = append(out, filepath.Join(root, filepath.FromSlash(path)))
+		return nil
+	}, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	sort.Slice(out, func(i, k int) bool {
+		a, c := filepath.Base(out[i]), filepath.Base(out[k])
+		if a != c {
+			return a < c
+		}
+		return out[i] < out[k]
+	})
+	return out, err
+}
+
+func escapeGlob(s string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(s)
+}
+
+func unescapeGlob(s string) string {
+	return strings.NewReplacer(`\*`, `*`, `\?`, `?`, `\[`, `[`, `\{`, `{`).Replace(s)
+}
+
+// openDB opens the database and says whether this source's needs hold.
+func (rd *reading) openDB() (*source.DB, bool, error) {
+	db, err := source.OpenDB(rd.file.Path)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, need := range rd.src.needs {
+		have, err := db.Columns(need.table)
+		if err != nil {
+			db.Close()
+			return nil, false, fmt.Errorf("%s: %w", rd.file.Path, err)
+		}
+		if len(have) == 0 || !hasColumns(have, need.columns) {
+			db.Close()
+			return nil, false, nil
+		}
+	}
+	return db, true, nil
+}
+
+func hasColumns(have, want []string) bool {
+	for _, w := range want {
+		if !oneOf(have, func(h string) bool { return strings.EqualFold(h, w) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// runDatabase reads the conversations of a database, or the one that Row names.
+func (rd *reading) runDatabase(ctx context.Context) (bool, error) {
+	db, ok, err := rd.openDB()
+	if !ok || err != nil {
+		return false, err
+	}
+	defer db.Close()
+	if rd.src.list == "" {
+		return true, rd.rows(ctx, db, nil, 1, "")
+	}
+	heads, err := rd.listRows(ctx, db)
+	for i, h := range heads {
+		if rd.opts.Row != "" && rd.opts.Row != h.id {
+			continue
+		}
+		if err := rd.rows(ctx, db, h.doc, i+1, h.id); err != nil {
+			return true, err
+		}
+	}
+	return true, err
+}
+
+type listRow struct {
+	id  string
+	doc *value
+}
+
+// listRows runs the source's list: one row per conversation. Rows without an id are passed
+// over; of rows with the same id the first stands.
+func (rd *reading) listRows(ctx context.Context, db *source.DB) ([]listRow, error) {
+	var out []listRow
+	seen := map[string]bool{}
+	err := db.Query(ctx, rd.src.list, nil, func(columns []string, values []any) error {
+		doc, ok := parseObject(rd.rowJSON(columns, values), &rd.docs)
+		if !ok {
+			return nil
+		}
+		if id := doc.get("id", &rd.docs).str(); id != "" && !seen[id] {
+			seen[id] = true
+			out = append(out, listRow{id, doc})
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("%s: %w", rd.file.Path, err)
+	}
+	return out, err
+}
+
+// rows reads the records of one conversation of a database.
+func (rd *reading) rows(ctx context.Context, db *source.DB, doc *value, index int, id string) error {
+	s := rd.begin(doc, index)
+	n := 0
+	args := map[string]any(nil)
+	if id != "" && strings.Contains(rd.src.sql, ":id") {
+		args = map[string]any{"id": id}
+	}
+	err := db.Query(ctx, rd.src.sql, args, func(columns []string, values []any) error {
+		n++
+		rd.a.reset()
+		raw := rd.rowJSON(columns, values)
+		if rec, ok := parseObject(raw, &rd.a); ok {
+			s.record(rec, raw, chat.Origin{Pointer: "row " + strconv.Itoa(n)})
+		}
+		return nil
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.main.warn("%s: %v", rd.file.Path, err)
+		s.main.conv.Read.Incomplete = err.Error()
+	}
+	fallback := id
+	if fallback == "" {
+		fallback = rd.stem()
+	}
+	return s.end(ctx, id, fallback)
+}
+
+// rowJSON writes a row as a JSON object, column names as keys. A BLOB is text; columns of
+// `json` that hold one JSON value become that value.
+func (rd *reading) rowJSON(columns []string, values []any) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, col := range columns {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quotedKey(col))
+		switch v := values[i].(type) {
+		case int64:
+			b.WriteString(strconv.FormatInt(v, 10))
+		case float64:
+			if math.IsInf(v, 0) || math.IsNaN(v) {
+				b.WriteString("null")
+			} else {
+				b.WriteString(strconv.FormatFloat(v, 'f', -1, 64))
+			}
+		case string:
+			rd.rowText(&b, col, v)
+		case []byte:
+			rd.rowText(&b, col, string(v))
+		default:
+			b.WriteString("null")
+		}
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func (rd *reading) rowText(b *strings.Builder, col, text string) {
+	if oneOf(rd.src.jsonCols, func(c string) bool { return c == col }) && utf8.ValidString(text) {
+		var a arena
+		if v, ok := parseRecord(text, &a); ok {
+			b.WriteString(v.raw)
+			return
+		}
+	}
+	quote(b, text)
+}
+
+// heads hands over what the list rows alone tell.
+func (rd *reading) heads(ctx context.Context) (bool, error) {
+	db, ok, err := rd.openDB()
+	if !ok || err != nil {
+		return false, err
+	}
+	defer db.Close()
+	list, listErr := rd.listRows(ctx, db)
+	for i, h := range list {
+		s := rd.begin(h.doc, i+1)
+		s.main.settle(s.x, h.id)
+		c := s.main.conv
+		c.File, c.Row = rd.file.Path, h.id
+		if err := rd.emit(&c); err != nil {
+			return true, err
+		}
+	}
+	return true, listErr
+}
+
+// runText reads a text file: runs of lines of one kind are records, and a start line begins
+// a conversation.
+func (rd *reading) runText(ctx context.Context) (bool, error) {
+	f, err := source.Open(rd.file.Path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	t := &textRun{rd: rd}
+	if rd.src.start == nil {
+		t.begin(nil)
+	}
+	err = source.Lines(ctx, f, func(l source.Line) error {
+		return t.line(ctx, l)
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return true, ctx.Err()
+		}
+		if t.s == nil {
+			return false, err
+		}
+		t.s.main.warn("%v", err)
+	}
+	if t.s == nil {
+		return false, nil // no start line: not this kind of file
+	}
+	if rd.src.when != nil && !t.accepted {
+		return false, nil
+	}
+	return true, t.end(ctx)
+}
+
+// A textRun cuts lines into records.
+type textRun struct {
+	rd       *reading
+	s        *session
+	n        int // conversations begun
+	accepted bool
+	dropped  int
+
+	kind   string
+	groups []string // name, value, ...
+	text   []string
+	origin chat.Origin
+}
+
+func (t *textRun) begin(doc *value) {
+	t.n++
+	t.s = t.rd.begin(doc, t.n)
+}
+
+func (t *textRun) end(ctx context.Context) error {
+	t.flush()
+	if t.dropped > 0 {
+		if t.s.main.conv.Read.Skipped == nil {
+			t.s.main.conv.Read.Skipped = map[string]int{}
+		}
+		t.s.main.conv.Read.Skipped["line"] += t.dropped
+		t.s.main.conv.Read.Records += t.dropped
+		t.dropped = 0
+	}
+	if t.rd.src.start == nil {
+		return t.s.end(ctx, "", t.rd.stem())
+	}
+	id := t.s.mainID(t.rd.stem() + "#" + strconv.Itoa(t.n))
+	return t.s.end(ctx, id, id)
+}
+
+func (t *textRun) line(ctx context.Context, l source.Line) error {
+	text := strings.ToValidUTF8(string(l.Data), "\uFFFD")
+	if re := t.rd.src.start; re != nil {
+		if m := re.FindStringSubmatch(patternText(text)); m != nil {
+			if t.s != nil {
+				if err := t.end(ctx); err != nil {
+					return err
+				}
+			}
+			raw := groupsJSON(re.SubexpNames(), m)
+			doc, _ := parseObject(raw, &t.rd.docs)
+			t.begin(doc)
+			return nil
+		}
+	}
+	if t.s == nil {
+		return nil // before the first start line
+	}
+	for i := range t.rd.src.lines {
+		lk := &t.rd.src.lines[i]
+		m := lk.match.FindStringSubmatch(patternText(text))
+		if m == nil {
+			continue
+		}
+		part, named := "", false
+		for k, name := range lk.match.SubexpNames() {
+			if name == "text" {
+				part, named = m[k], true
+			}
+		}
+		if len(text) > patternMaxBytes && named {
+			part = text[strings.Index(text, part):]
+		}
+		if lk.kind != t.kind {
+			t.flush()
+			t.kind = lk.kind
+			t.origin = chat.Origin{Line: l.N, Offset: l.Offset}
+			t.groups = t.groups[:0]
+			for k, name := range lk.match.SubexpNames() {
+				if name != "" && name != "text" {
+					t.groups = append(t.groups, name, m[k])
+				}
+			}
+		}
+		t.text = append(t.text, part)
+		return nil
+	}
+	if strings.TrimSpace(text) != "" {
+		t.dropped++
+	}
+	return nil
+}
+
+// flush makes a record of the lines gathered.
+func (t *textRun) flush() {
+	if t.kind == "" {
+		return
+	}
+	lines := t.text
+	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	var b strings.Builder
+	b.WriteString(`{"kind":`)
+	quote(&b, t.kind)
+	b.WriteString(`,"text":`)
+	quote(&b, strings.Join(lines, "\n"))
+	for i := 0; i+1 < len(t.groups); i += 2 {
+		b.WriteString("," + quotedKey(t.groups[i]))
+		quote(&b, t.groups[i+1])
+	}
+	b.WriteByte('}')
+	raw := b.String()
+	t.rd.a.reset()
+	if rec, ok := parseObject(raw, &t.rd.a); ok {
+		if t.rd.src.when != nil && !t.accepted {
+			t.accepted = t.rd.holdsWhen(t.s.x, rec)
+		}
+		t.s.record(rec, raw, t.origin)
+	}
+	t.kind, t.text = "", nil
+}
+
+// groupsJSON writes the named groups of a match as an object.
+func groupsJSON(names, groups []string) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, name := range names {
+		if name == "" || i >= len(groups) {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quotedKey(name))
+		quote(&b, groups[i])
+	}
+	b.WriteByte('}')
+	return b.String()
+}

@@ -1,0 +1,258 @@
+package mapping
+
+import (
+	"regexp/syntax"
+
+	"parlance/internal/chat"
+)
+
+// A RawFilter says what a search may conclude from the raw bytes of a mapping's files.
+type RawFilter int
+
+// The three strengths of a RawFilter.
+const (
+	// RawNone: texts are made in ways that raw bytes do not show (decode, unescape,
+	// map, template, files beside the one scanned); such a file must be parsed.
+	RawNone RawFilter = iota
+	// RawWords: every word (run of ASCII letters, digits, "_", "-", ".") of a text stands
+	// in the bytes, but two neighbours may come from different places.
+	RawWords
+	// RawRuns: every run of such characters and single blanks stands in the bytes.
+	RawRuns
+)
+
+// RawFilter is what holds for the texts of these roles; of all roles if none is named.
+func (m *Mapping) RawFilter(roles ...chat.Role) RawFilter {
+	m.prepare()
+	if len(roles) == 0 {
+		roles = chat.Roles
+	}
+	want := map[chat.Role]bool{}
+	for _, r := range roles {
+		want[r] = true
+	}
+	level := RawRuns
+	for _, s := range m.Sources {
+		if s.Decoder != "" || len(s.join) > 0 || s.replay != nil && len(s.sidecars) > 0 {
+			return RawNone
+		}
+	}
+	var visit func(list []*rule, depth int)
+	visit = func(list []*rule, depth int) {
+		for _, ru := range list {
+			if depth < rulesDepthMax {
+				visit(ru.first, depth+1)
+				visit(ru.all, depth+1)
+			}
+			if ru.asExpr == nil && ru.as == "" {
+				continue
+			}
+			if ru.asExpr != nil || ru.makes(want, m) {
+				level = min(level, ru.text.raw(), ru.input.raw())
+				if ru.result != nil {
+					level = min(level, ru.result.text.raw())
+				}
+				if ru.glue != nil && !ru.glue.off || ru.glue == nil && m.common.glue != nil && !m.common.glue.off {
+					level = min(level, joinRaw(gluesWith(ru, m)))
+				}
+			}
+		}
+	}
+	visit(m.rules, 0)
+	for _, list := range m.define {
+		visit(list, 0)
+	}
+	for role, c := range m.clean {
+		if !want[role] && !c.leadsTo(want) {
+			continue
+		}
+		level = min(level, c.raw())
+	}
+	return level
+}
+
+func gluesWith(ru *rule, m *Mapping) string {
+	if ru.glue != nil {
+		return ru.glue.text
+	}
+	return m.common.glue.text
+}
+
+// makes says whether a rule's messages may be of one of these roles, by itself, by its
+// result, or by clean-up.
+func (ru *rule) makes(want map[chat.Role]bool, m *Mapping) bool {
+	if want[chat.Role(ru.as)] || ru.result != nil && want[chat.ToolResult] {
+		return true
+	}
+	return m.clean[chat.Role(ru.as)].leadsTo(want)
+}
+
+// leadsTo says whether clean-up turns texts into one of these roles.
+func (c *cleaner) leadsTo(want map[chat.Role]bool) bool {
+	if c == nil {
+		return false
+	}
+	for _, what := range c.tags {
+		if want[chat.Role(what)] || what == "command" && want[chat.User] {
+			return true
+		}
+	}
+	for _, r := range c.rules {
+		if want[r.as] {
+			return true
+		}
+	}
+	return want[chat.Role(c.star)]
+}
+
+func (c *cleaner) raw() RawFilter {
+	level := RawRuns
+	for _, what := range c.tags {
+		if what == "command" || what == "args" {
+			level = min(level, RawWords) // "/name args" is put together from two tags
+		}
+	}
+	for _, r := range c.rules {
+		if r.unescape {
+			return RawNone
+		}
+		for _, re := range r.replace {
+			level = min(level, re.raw())
+		}
+	}
+	return level
+}
+
+// raw: cutting off at an end joins nothing; anything else may bring characters together.
+func (re replacement) raw() RawFilter {
+	parsed, err := syntax.Parse(re.re.String(), syntax.Perl)
+	if err != nil || re.with != "" {
+		return RawNone
+	}
+	parsed = parsed.Simplify()
+	if parsed.Op == syntax.OpConcat {
+		first, last := parsed.Sub[0].Op, parsed.Sub[len(parsed.Sub)-1].Op
+		if first == syntax.OpBeginText || last == syntax.OpEndText {
+			return RawRuns
+		}
+	}
+	return RawNone
+}
+
+// raw is what holds for the text of an expression.
+func (e *expr) raw() RawFilter {
+	if e == nil {
+		return RawRuns
+	}
+	level := RawRuns
+	for _, t := range e.terms {
+		level = min(level, t.raw())
+	}
+	return level
+}
+
+func (t *term) raw() RawFilter {
+	if t.kind == termValue || t.kind == termTemplate || t.kind == termLookup || t.kind == termWhen {
+		return RawNone
+	}
+	// parse: json changes nothing: a JSON string inside a JSON string escapes more
+	// characters, but none of a run.
+	if t.decode != nil || t.table != nil {
+		return RawNone
+	}
+	for _, s := range t.sels {
+		if s.scope != scopeNone && s.scope != scopeRecord && s.scope != scopeUp && s.scope != scopeNext && s.scope != scopeDoc {
+			return RawNone
+		}
+	}
+	level := RawRuns
+	if t.join != nil {
+		level = joinRaw(*t.join)
+	}
+	for _, e := range t.concat {
+		level = min(level, e.raw())
+	}
+	if t.item != nil {
+		level = min(level, t.item.raw())
+	}
+	return level
+}
+
+// joinRaw: pieces that are put together with a blank make runs that stand nowhere; with
+// nothing, or with a character of words, even words.
+func joinRaw(join string) RawFilter {
+	if join == "" {
+		return RawNone
+	}
+	for i := 0; i < len(join); i++ {
+		c := join[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '.':
+			return RawNone
+		case c == ' ':
+			return RawWords
+		}
+	}
+	return RawRuns
+}
+
+// IDInBytes says whether the id of every conversation stands as it is in the file's bytes
+// or in its path. If not (templates, maps, subagents inside a file, parts without an id),
+// ids are only known by reading.
+func (m *Mapping) IDInBytes() bool {
+	for _, s := range m.Sources {
+		if m.hasSubagentRule(s) || s.conversations != nil || s.start != nil {
+			return false
+		}
+	}
+	e := m.conv[fieldID]
+	if e == nil {
+		return true
+	}
+	for _, t := range e.terms {
+		if t.kind != termSelect || t.decode != nil || t.parse || t.table != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// HintID is the id that the path of f suggests: the value of conversation.id as far as it
+// is made of file: alone, else the stem. Files of one provider with equal hints may hold
+// the same conversation. exact says that nothing in the file can change it.
+func (m *Mapping) HintID(f File) (id string, exact bool) {
+	m.prepare()
+	if len(f.Sources) == 0 {
+		return "", false
+	}
+	src := m.Sources[f.Sources[0]]
+	rd := &reading{m: m, src: src, file: f, opts: &ReadOptions{}}
+	file := m.Captures(src, f.Path)
+	exact = src.Container == "jsonl" && !m.hasSubagentRule(src)
+	if e := m.conv[fieldID]; e != nil {
+		x := &scopes{a: &rd.a, docArena: &rd.docs, file: file}
+		for _, t := range e.terms {
+			if !t.fileOnly() {
+				exact = false
+				continue
+			}
+			if g := x.term(t, &frame{}); !g.empty() {
+				return x.text(g), exact
+			}
+		}
+	}
+	return file["stem"], exact
+}
+
+// fileOnly says whether a term reads nothing but the file's path.
+func (t *term) fileOnly() bool {
+	if t.kind != termSelect || t.when != nil {
+		return false
+	}
+	for _, s := range t.sels {
+		if s.scope != scopeFile {
+			return false
+		}
+	}
+	return true
+}

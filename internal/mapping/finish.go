@@ -1,0 +1,446 @@
+package mapping
+
+import (
+	"context"
+	"time"
+
+	"parlance/internal/chat"
+)
+
+// finish turns what the records made into the conversation: layers, then rollback, then
+// tree, then copied; then results are joined to calls. x reads what needs no record.
+func (b *builder) finish(ctx context.Context, x *scopes, f File, fallbackID string) *chat.Conversation {
+	b.settle(x, fallbackID)
+	b.applyLayers()
+	b.applyRollbacks()
+	b.applyTree(x)
+	b.applyCopied(ctx)
+	c := &b.conv
+	n := 0
+	for _, u := range b.units {
+		n += len(u.msgs)
+	}
+	list := make([]*made, 0, n)
+	for _, u := range b.units {
+		for _, m := range u.msgs {
+			if !m.gone {
+				list = append(list, m)
+			}
+		}
+	}
+	b.joinResults(list)
+	c.Messages = make([]chat.Message, len(list))
+	var latest time.Time
+	for i, m := range list {
+		c.Messages[i] = m.Message
+		if m.Time.After(latest) {
+			latest = m.Time
+		}
+		if c.Started.IsZero() && !m.Time.IsZero() {
+			c.Started = m.Time
+		}
+	}
+	if c.Updated.IsZero() {
+		c.Updated = latest
+	}
+	if c.Updated.IsZero() {
+		c.Updated = f.ModTime.UTC().Truncate(time.Millisecond)
+	}
+	c.File = f.Path
+	return c
+}
+
+// applyLayers keeps, of a role that the tool records several times over, the first layer
+// that occurs.
+func (b *builder) applyLayers() {
+	for role, order := range b.m.layers {
+		keep := ""
+		for _, want := range order {
+			if b.hasLayer(role, want) {
+				keep = want
+				break
+			}
+		}
+		if keep == "" {
+			continue
+		}
+		for _, u := range b.units {
+			for _, m := range u.msgs {
+				if m.Role == role && m.layer != "" && m.layer != keep {
+					m.gone = true
+				}
+			}
+		}
+	}
+}
+
+func (b *builder) hasLayer(role chat.Role, layer string) bool {
+	for _, u := range b.units {
+		for _, m := range u.msgs {
+			if !m.gone && m.Role == role && m.layer == layer {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// applyRollbacks marks, at each place where turns were rolled back, the last records that
+// made a visible user message, and all that follows them up to there.
+func (b *builder) applyRollbacks() {
+	var visible []*unit
+	for _, u := range b.units {
+		if u.rollback == 0 {
+			visible = append(visible, u)
+			continue
+		}
+		for left := u.rollback; left > 0 && len(visible) > 0; {
+			last := visible[len(visible)-1]
+			visible = visible[:len(visible)-1]
+			prompt := false
+			for _, m := range last.msgs {
+				prompt = prompt || m.Role == chat.User && !m.gone && !m.Abandoned
+				m.Abandoned = true
+			}
+			if prompt {
+				left--
+			}
+		}
+	}
+}
+
+// applyTree orders and marks the units by their links.
+func (b *builder) applyTree(x *scopes) {
+	t := b.m.tree
+	if t == nil {
+		return
+	}
+	byID := map[string]int{}
+	leaf := -1
+	for i, u := range b.units {
+		if u.id != "" {
+			byID[u.id] = i
+			leaf = i
+		}
+	}
+	if leaf < 0 {
+		return
+	}
+	if t.leaf != nil && b.key == "" {
+		if want := x.evalText(t.leaf, &frame{}); want != "" {
+			i, ok := byID[want]
+			if !ok {
+				b.warn("tree: the leaf %.60q is not in the file", want)
+				return
+			}
+			leaf = i
+		}
+	}
+	parentOf := func(i int) (int, bool) { // -1: a root; false: unknown
+		p := b.units[i].parent
+		if p == "" {
+			return -1, true
+		}
+		j, ok := byID[p]
+		return j, ok
+	}
+	onPath := make([]bool, len(b.units))
+	whole := true
+	for i := leaf; i >= 0; {
+		if onPath[i] {
+			b.warn("tree: the links of record %.60q go in a circle", b.units[i].id)
+			return
+		}
+		onPath[i] = true
+		p, ok := parentOf(i)
+		if !ok {
+			whole = false
+			break
+		}
+		i = p
+	}
+	if t.promptForks {
+		b.markForks(onPath, parentOf)
+		return
+	}
+	if !whole {
+		b.warn("tree: a record on the way to the leaf names a parent that is not in the file")
+		return
+	}
+	for i, u := range b.units {
+		if u.id != "" && byID[u.id] == i && !onPath[i] {
+			for _, m := range u.msgs {
+				m.Abandoned = true
+			}
+		}
+	}
+	b.orderByTree(onPath, parentOf)
+}
+
+// markForks marks prompts that were given up for another one, and what hangs on them.
+func (b *builder) markForks(onPath []bool, parentOf func(int) (int, bool)) {
+	pathChild := map[int]bool{} // parents that have a child on the path
+	for i, on := range onPath {
+		if on {
+			if p, ok := parentOf(i); ok && p >= 0 {
+				pathChild[p] = true
+			}
+		}
+	}
+	const unknown, kept, given = 0, 1, 2
+	state := make([]byte, len(b.units))
+	for i := range b.units {
+		// Walk up to a decided record, then mark the way back down.
+		var way []int
+		j, verdict := i, byte(kept)
+		for {
+			if state[j] != unknown {
+				verdict = state[j]
+				break
+			}
+			state[j] = kept // ends a circle
+			way = append(way, j)
+			p, ok := parentOf(j)
+			if b.units[j].id == "" || !ok || p < 0 {
+				break
+			}
+			if !onPath[j] && pathChild[p] && b.firstRole(j) == chat.User {
+				verdict = given
+				break
+			}
+			j = p
+		}
+		for k := len(way) - 1; k >= 0; k-- {
+			u := way[k]
+			if verdict == kept {
+				// A fork further down the way is one of its own.
+				if p, ok := parentOf(u); ok && p >= 0 && !onPath[u] && pathChild[p] && b.firstRole(u) == chat.User {
+					verdict = given
+				}
+			}
+			state[u] = verdict
+			if verdict == given {
+				for _, m := range b.units[u].msgs {
+					m.Abandoned = true
+				}
+			}
+		}
+	}
+}
+
+func (b *builder) firstRole(i int) chat.Role {
+	for _, m := range b.units[i].msgs {
+		if !m.gone {
+			return m.Role
+		}
+	}
+	return ""
+}
+
+// orderByTree puts the units in the order of the tree: from the roots down, children in
+// file order, but the child on the path last. A unit without an id follows the one before it.
+func (b *builder) orderByTree(onPath []bool, parentOf func(int) (int, bool)) {
+	n := len(b.units)
+	children := make([][]int, n)
+	var roots []int
+	followers := make([][]int, n)
+	var head []*unit
+	before := -1
+	for i, u := range b.units {
+		if u.id == "" {
+			if before < 0 {
+				head = append(head, u)
+			} else {
+				followers[before] = append(followers[before], i)
+			}
+			continue
+		}
+		before = i
+		if p, ok := parentOf(i); ok && p >= 0 && p != i {
+			children[p] = append(children[p], i)
+		} else {
+			roots = append(roots, i)
+		}
+	}
+	pathLast := func(list []int) []int {
+		for k, i := range list {
+			if onPath[i] {
+				return append(append(append([]int(nil), list[:k]...), list[k+1:]...), i)
+			}
+		}
+		return list
+	}
+	out := make([]*unit, 0, n)
+	out = append(out, head...)
+	placed := make([]bool, n)
+	stack := reversed(pathLast(roots))
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if placed[i] {
+			continue
+		}
+		placed[i] = true
+		out = append(out, b.units[i])
+		for _, fo := range followers[i] {
+			placed[fo] = true
+			out = append(out, b.units[fo])
+		}
+		stack = append(stack, reversed(pathLast(children[i]))...)
+	}
+	for i, u := range b.units { // records in a circle off the path
+		if !placed[i] && u.id != "" {
+			out = append(out, u)
+			for _, fo := range followers[i] {
+				out = append(out, b.units[fo])
+			}
+		}
+	}
+	b.units = out
+}
+
+func reversed(list []int) []int {
+	out := make([]int, len(list))
+	for i, v := range list {
+		out[len(list)-1-i] = v
+	}
+	return out
+}
+
+// applyCopied marks history that came from a parent as inherited.
+func (b *builder) applyCopied(ctx context.Context) {
+	c := b.m.copied
+	if c == nil || b.key != "" {
+		return
+	}
+	if c.prefix != nil {
+		b.markPrefix(ctx)
+		return
+	}
+	copies, all, parent := 0, 0, ""
+	for _, u := range b.units {
+		if u.hasCopy && u.copyOf != b.conv.ID {
+			copies++
+			parent = u.copyOf
+		}
+		if len(u.msgs) > 0 {
+			all++
+			if !u.hasCopy || u.copyOf == b.conv.ID {
+				all = len(b.units) + 1
+			}
+		}
+	}
+	if copies == 0 || all <= copies && all > 0 {
+		return // nothing copied, or everything: then there is no telling
+	}
+	for _, u := range b.units {
+		if u.hasCopy && u.copyOf != b.conv.ID {
+			inherit(u)
+		}
+	}
+	if b.conv.Parent == "" {
+		b.conv.Parent = parent
+	}
+}
+
+// markPrefix: all records before the first key that the parent does not have are copies.
+func (b *builder) markPrefix(ctx context.Context) {
+	if b.conv.Parent == "" || b.opts.Keys == nil {
+		return
+	}
+	keys, ok := b.opts.Keys(ctx, b.conv.Parent)
+	if !ok {
+		return
+	}
+	end := len(b.units)
+	for i, u := range b.units {
+		if u.copyKey != "" && !keys[u.copyKey] {
+			end = i
+			break
+		}
+	}
+	if end == len(b.units) {
+		return
+	}
+	for _, u := range b.units[:end] {
+		inherit(u)
+	}
+}
+
+func inherit(u *unit) {
+	for _, m := range u.msgs {
+		m.Inherited = true
+	}
+}
+
+// joinResults gives each result its call's tool, and tells which calls are running.
+func (b *builder) joinResults(list []*made) {
+	byID, byOrder := false, false
+	for _, how := range b.m.pair {
+		byID, byOrder = byID || how == "id", byOrder || how == "order"
+	}
+	if len(b.m.pair) == 0 {
+		byID = true
+	}
+	calls := map[string]*made{}
+	if byID {
+		for _, m := range list {
+			if m.Role == chat.ToolCall && m.Call != "" && calls[m.Call] == nil {
+				calls[m.Call] = m
+			}
+		}
+	}
+	answered := map[*made]bool{}
+	var open []*made // calls without a result yet, in order
+	orphans := 0
+	var last *made
+	for _, m := range list {
+		switch m.Role {
+		case chat.ToolCall:
+			open = append(open, m)
+		case chat.ToolResult:
+			var call *made
+			switch {
+			case last != nil && last.Role == chat.ToolCall && m.source == last.source && m.unit == last.unit && m.source.result != nil:
+				call = last // made beside it, whatever the ids say
+			case byID && m.Call != "":
+				call = calls[m.Call]
+			case byOrder:
+				for _, o := range open {
+					if !answered[o] && (m.Tool == "" || o.Tool == "" || m.Tool == o.Tool) {
+						call = o
+						break
+					}
+				}
+			}
+			if call == nil {
+				if orphans++; orphans <= orphansNamed {
+					b.warn("line %d: tool_result without its call: %.60s", m.Origin.Line, m.Call)
+				}
+				break
+			}
+			answered[call] = true
+			if m.Tool == "" {
+				m.Tool = call.Tool
+			}
+			if m.Call == "" && call.Call != "" {
+				m.Call = call.Call
+			}
+			if byOrder && len(open) > 0 && answered[open[0]] {
+				open = open[1:]
+			}
+		}
+		last = m
+	}
+	if orphans > orphansNamed {
+		b.warn("%d more tool results without their call", orphans-orphansNamed)
+	}
+	for _, m := range list {
+		if m.Role == chat.ToolCall {
+			m.Running = !m.never && !answered[m]
+		}
+	}
+}
+
+// orphansNamed is how many results without a call are named one by one.
+const orphansNamed = 5

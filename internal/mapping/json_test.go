@@ -1,0 +1,111 @@
+package mapping
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+func TestUnquote(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"plain", `a b`, "a b"},
+		{"escapes", `\"\\\/\b\f\n\r\t`, "\"\\/\b\f\n\r\t"},
+		{"unicode", `\u00e9\u4e2d`, "é中"},
+		{"pair", `\ud83d\ude00`, "😀"},
+		{"lone high", `a\ud83db`, "a\uFFFDb"},
+		{"lone low", `a\ude00b`, "a\uFFFDb"},
+		{"high, then other", `\ud83d\u0041`, "\uFFFDA"},
+		{"short hex", `\u12`, `\u12`},
+		{"unknown escape", `\q`, `\q`},
+		{"bad bytes", "a\xffb", "a\uFFFDb"},
+	} {
+		if got := unquote(c.in); got != c.want {
+			t.Errorf("%s: unquote(%q) = %q, want %q", c.name, c.in, got, c.want)
+		}
+	}
+}
+
+func TestParseRecord(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		ok   bool
+	}{
+		{`{"a":1}`, true}, {` {"a":[1,{"b":"}"}],"c":null} `, true}, {`{}`, true}, {`[]`, true}, {`"x"`, true}, {`-1.5e+3`, true},
+		{`{"a":1`, false}, {`{"a":1}x`, false}, {`{"a"}`, false}, {`{"a":}`, false}, {`{a:1}`, false}, {`[1,]`, false}, {`{"a":1,}`, false},
+		{`{"a":"con{"type":"user"}`, false}, {`[1 2]`, false}, {`{"a":[1}`, false}, {`"x`, false}, {`"x\"`, false}, {``, false}, {`tru`, false},
+		{strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), true},
+		{strings.Repeat("[", 100_000), false},
+	} {
+		var a arena
+		if _, ok := parseRecord(c.text, &a); ok != c.ok {
+			t.Errorf("parseRecord(%.40q) = %v, want %v", c.text, ok, c.ok)
+		}
+	}
+}
+
+func TestGetLastDuplicateWins(t *testing.T) {
+	var a arena
+	v, _ := parseObject(`{"a":1,"b":{"c":"x"},"\u0061":2,"l":[0,{"k":true}]}`, &a)
+	for path, want := range map[string]string{"a": "2", "b.c": "x", "l.1.k": "true", "l.2": "", "b.c.d": ""} {
+		if got := v.walk(strings.Split(path, "."), &a).str(); got != want {
+			t.Errorf("%s = %q, want %q", path, got, want)
+		}
+	}
+}
+
+// FuzzJSON holds the walker against encoding/json and gjson: whatever they take as one
+// value, it takes, with the same members and texts.
+func FuzzJSON(f *testing.F) {
+	for _, s := range []string{`{"a":"b","c":[1,2,{"d":null}]}`, `{"a":"\ud83d"}`, `[]`, `{"a":{"a":{"a":1}}}`, "{\"\\u0061\":1}", `{"a":1`, "\"\xff\""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var a arena
+		v, ok := parseRecord(text, &a)
+		if json.Valid([]byte(text)) && !ok {
+			t.Fatalf("valid JSON was refused: %q", text)
+		}
+		if !ok {
+			return
+		}
+		if s := v.str(); !utf8.ValidString(s) {
+			t.Fatalf("invalid UTF-8: %q", s)
+		}
+		if !json.Valid([]byte(text)) {
+			return
+		}
+		if v.kind() == kindString {
+			var want string
+			if err := json.Unmarshal([]byte(text), &want); err == nil && v.str() != want {
+				t.Fatalf("%q = %q, want %q", text, v.str(), want)
+			}
+		}
+		if v.kind() == kindObject {
+			o, ok := parseObject(text, &a)
+			if !ok {
+				t.Fatalf("object refused: %q", text)
+			}
+			var want map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(text), &want); err != nil {
+				return
+			}
+			for key, raw := range want {
+				got := o.get(key, &a)
+				if got == nil && strings.Contains(text, `\u`) {
+					continue // keys with lone surrogates are told apart differently
+				}
+				if got == nil || got.raw != strings.TrimSpace(string(raw)) {
+					t.Fatalf("member %q of %q = %v, want %s", key, text, got, raw)
+				}
+			}
+			n := 0
+			gjson.Parse(text).ForEach(func(_, _ gjson.Result) bool { n++; return true })
+			if n != len(o.members) {
+				t.Fatalf("%d members of %q, gjson has %d", len(o.members), text, n)
+			}
+		}
+	})
+}

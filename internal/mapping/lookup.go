@@ -1,0 +1,160 @@
+package mapping
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"parlance/internal/source"
+)
+
+// A table is a lookup's file, read: key to the value's text, or its JSON.
+type table struct {
+	once    sync.Once
+	entries map[string]tableEntry
+	err     error
+}
+
+type tableEntry struct {
+	json string
+	text string
+}
+
+// tableKey names a lookup's file as it stood when it was read.
+type tableKey struct {
+	lookup, path string
+	size         int64
+	modTime      time.Time
+}
+
+// lookup finds the entry of key in a named table. Each file is read once, and again when
+// it has changed; a missing file is an empty table.
+func (rd *reading) lookup(name, key string) (*value, string, bool) {
+	l := rd.m.lookups[name]
+	if l == nil || key == "" {
+		return nil, "", false
+	}
+	for _, path := range rd.lookupPaths(l) {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		at := tableKey{name, path, info.Size(), info.ModTime()}
+		have, _ := rd.m.tables.LoadOrStore(at, &table{})
+		t := have.(*table)
+		t.once.Do(func() { t.entries, t.err = rd.readTable(l, path) })
+		if t.err != nil && !rd.warned[path] {
+			if rd.warned == nil {
+				rd.warned = map[string]bool{}
+			}
+			rd.warned[path] = true
+			rd.tableErrs = append(rd.tableErrs, fmt.Sprintf("lookup %s: %v", name, t.err))
+		}
+		if e, ok := t.entries[key]; ok {
+			if e.json != "" {
+				v, ok := parseRecord(e.json, &rd.docs)
+				return v, "", ok
+			}
+			return nil, e.text, true
+		}
+	}
+	return nil, "", false
+}
+
+// lookupPaths are the places of a lookup's file: a pattern of its own, or a path relative
+// to the transcript's folder.
+func (rd *reading) lookupPaths(l *lookup) []string {
+	if strings.HasPrefix(l.path, "~") || strings.HasPrefix(l.path, "$") || strings.HasPrefix(l.path, "/") {
+		return expandPattern(rd.file.env, l.path)
+	}
+	path := filepath.Join(filepath.Dir(rd.file.Path), filepath.FromSlash(l.path))
+	if !rd.file.mayRead(rd.src.index, path) {
+		return nil
+	}
+	return []string{path}
+}
+
+func (rd *reading) readTable(l *lookup, path string) (map[string]tableEntry, error) {
+	entries := map[string]tableEntry{}
+	var a arena
+	x := &scopes{a: &a, docArena: &a}
+	put := func(rec *value, entryKey string) {
+		x.rec, x.entryKey = rec, entryKey
+		f := &frame{elem: rec}
+		key := x.evalText(l.key, f)
+		if key == "" {
+			return
+		}
+		if l.value == nil {
+			entries[key] = tableEntry{json: strings.Clone(rec.raw)}
+			return
+		}
+		g, _ := x.eval(l.value, f)
+		switch {
+		case g.kind == gotNone:
+		case g.kind == gotJSON && g.v.kind() != kindString:
+			entries[key] = tableEntry{json: strings.Clone(g.v.raw)}
+		default:
+			entries[key] = tableEntry{text: x.text(g)}
+		}
+	}
+	ctx := context.Background()
+	switch l.container {
+	case "jsonl":
+		f, err := source.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		err = source.Lines(ctx, f, func(line source.Line) error {
+			a.reset()
+			if rec, ok := parseObject(view(line.Data), &a); ok {
+				put(rec, "")
+			}
+			return nil
+		})
+		return entries, err
+	case "sqlite":
+		db, err := source.OpenDB(path)
+		if err != nil {
+			return nil, err
+		}
+		defer db.Close()
+		rows := &reading{src: &Source{jsonCols: nil}}
+		err = db.Query(ctx, l.sql, nil, func(columns []string, values []any) error {
+			a.reset()
+			if rec, ok := parseObject(rows.rowJSON(columns, values), &a); ok {
+				put(rec, "")
+			}
+			return nil
+		})
+		return entries, err
+	}
+	data, err := source.ReadAll(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	doc, ok := parseRecord(view(data), &a)
+	if !ok {
+		return nil, fmt.Errorf("%s: not one whole JSON document: %s", path, whereBroken(string(data)))
+	}
+	at := got{kind: gotJSON, v: doc}
+	if l.records != nil {
+		at = x.find(l.records, &frame{elem: doc})
+	}
+	if at.kind != gotJSON {
+		return entries, nil
+	}
+	at.v.open(&a)
+	for i := range at.v.members {
+		put(&at.v.members[i].val, unquote(at.v.members[i].key))
+	}
+	for i := range at.v.elems {
+		put(&at.v.elems[i], "")
+	}
+	return entries, nil
+}

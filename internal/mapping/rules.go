@@ -1,0 +1,499 @@
+package mapping
+
+import (
+	"sort"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"parlance/internal/chat"
+)
+
+// A made is one message on the way into its conversation, with what only the interpreter
+// needs to know of it.
+type made struct {
+	chat.Message
+	layer  string
+	glue   *glue
+	never  bool // a call whose tool records no outcomes
+	gone   bool // replaced, or removed as a double
+	unit   *unit
+	source *rule
+}
+
+// A recordRun is the interpretation of one record.
+type recordRun struct {
+	*scopes
+	m       *Mapping
+	b       *builder
+	opts    *ReadOptions
+	origin  chat.Origin
+	out     []*made
+	acted   bool // a rule was taken
+	skipped bool // and it was a skip
+	unknown bool // no rule knew the record, or a block of it
+	common  commonValues
+	raw     string
+
+	checkpoint int // does the record hold a checkpoint line: 0 not looked yet, 1 no, 2 yes
+}
+
+// commonValues are what `common` gave for this record, read when first needed.
+type commonValues struct {
+	done              bool
+	time              time.Time
+	id, reply         string
+	abandoned, timeOK bool
+}
+
+// rules tries a list like `first`: the first rule that holds is taken. It says whether one was.
+func (r *recordRun) rules(list []*rule, f *frame) bool {
+	for _, ru := range list {
+		if ru.as == actSubagent {
+			continue // the reader has routed the record already
+		}
+		if r.holds(ru.when, f) {
+			r.take(ru, f)
+			return true
+		}
+	}
+	return false
+}
+
+// take applies one rule to the element of f.
+func (r *recordRun) take(ru *rule, f *frame) {
+	if len(ru.in) > 0 {
+		g := r.first(ru.in, f)
+		if g.kind != gotJSON || g.v.kind() != kindObject {
+			r.news(ru.path, f.elem)
+			return
+		}
+		f = &frame{elem: g.v, up: f}
+	}
+	if len(ru.each) == 0 {
+		r.apply(ru, f)
+		return
+	}
+	g := r.first(ru.each, f)
+	if g.kind == gotText {
+		g = got{kind: gotJSON, v: textItem(g.text)}
+	}
+	if g.kind != gotJSON {
+		r.acted = true // empty: nothing is made, and that is known
+		return
+	}
+	switch g.v.kind() {
+	case kindString:
+		r.apply(ru, &frame{elem: textItem(g.v.str()), up: f})
+	case kindObject:
+		r.apply(ru, &frame{elem: g.v, up: f})
+	case kindArray:
+		elems := g.v.list(r.a)
+		if len(elems) == 0 {
+			r.acted = true
+		}
+		for i := 0; i < len(elems); i++ {
+			el := &elems[i]
+			if el.kind() == kindString {
+				el = textItem(el.str())
+			}
+			ef := &frame{elem: el, up: f}
+			if i+1 < len(elems) {
+				ef.next = &elems[i+1]
+				if ef.next.kind() == kindString {
+					ef.next = textItem(ef.next.str())
+				}
+			}
+			r.apply(ru, ef)
+			if ef.nextUsed {
+				i++
+			}
+		}
+	default:
+		r.news(ru.path, g.v)
+	}
+}
+
+// apply does what a rule says on the element that its when, in and each led to.
+func (r *recordRun) apply(ru *rule, f *frame) {
+	switch {
+	case len(ru.first) > 0:
+		if !r.rules(ru.first, f) {
+			r.news(ru.path, f.elem)
+		}
+	case len(ru.useRules) > 0:
+		if !r.rules(ru.useRules, f) {
+			r.news(ru.path, f.elem)
+		}
+	case len(ru.all) > 0:
+		held := false
+		for _, sub := range ru.all {
+			if r.holds(sub.when, f) {
+				held = true
+				r.take(sub, f)
+			}
+		}
+		if !held {
+			r.news(ru.path, f.elem)
+		}
+	default:
+		r.make(ru, f)
+	}
+}
+
+func (r *recordRun) make(ru *rule, f *frame) {
+	as := ru.as
+	if ru.asExpr != nil {
+		as = r.evalText(ru.asExpr, f)
+		switch chat.Role(as) {
+		case chat.User, chat.Assistant, chat.Reasoning, chat.System, chat.Compaction:
+		default:
+			r.news(ru.path, f.elem)
+			return
+		}
+	}
+	r.acted = true
+	r.using = true
+	defer func() { r.using = false }()
+	switch as {
+	case actSkip:
+		r.skipped = true
+	case actReset:
+		r.b.reset(r, ru, f)
+	case actRewind:
+		r.b.rewind(r.evalText(ru.to, f))
+	case actRollback:
+		r.b.rollback(r.evalText(ru.turns, f))
+	case string(chat.ToolCall):
+		r.call(ru, f)
+	case string(chat.ToolResult):
+		m := r.message(ru, f, chat.ToolResult)
+		m.Tool = r.evalText(ru.name, f)
+		m.Call = r.evalText(ru.call, f)
+		r.resultText(m, ru.text, ru.failed, f)
+		m.Diff = r.diff(ru.diff, f)
+		r.out = append(r.out, m)
+	default:
+		r.prose(ru, f, chat.Role(as))
+	}
+}
+
+// prose makes the messages of one text: cleaned, one for each piece.
+func (r *recordRun) prose(ru *rule, f *frame, role chat.Role) {
+	text := r.evalText(ru.text, f)
+	name := r.evalText(ru.name, f)
+	pieces := []piece{{role, text}}
+	if strings.TrimSpace(text) != "" {
+		pieces = r.m.clean[role].apply(role, text)
+	}
+	for _, p := range pieces {
+		if strings.TrimSpace(p.text) == "" && p.role != chat.Compaction {
+			continue
+		}
+		m := r.message(ru, f, p.role)
+		m.Text = p.text
+		if p.role == role {
+			m.Tool = name
+		}
+		r.out = append(r.out, m)
+	}
+}
+
+func (r *recordRun) call(ru *rule, f *frame) {
+	m := r.message(ru, f, chat.ToolCall)
+	m.Tool = r.evalText(ru.name, f)
+	m.Call = r.evalText(ru.call, f)
+	m.Input = r.input(ru.input, f)
+	m.Diff = r.diff(ru.diff, f)
+	m.never = ru.resultNever
+	r.out = append(r.out, m)
+	res := ru.result
+	if res == nil {
+		return
+	}
+	if res.when != nil && !r.holds(res.when, f) || res.when == nil && (res.text == nil || !r.exists(res.text, f)) {
+		return
+	}
+	o := r.message(ru, f, chat.ToolResult)
+	o.Tool, o.Call, o.Time = m.Tool, m.Call, m.Time
+	o.Child = "" // it stands on the call
+	if t := r.evalTime(res.time, f); !t.IsZero() {
+		o.Time = t
+	}
+	r.resultText(o, res.text, res.failed, f)
+	o.Diff = r.diff(res.diff, f)
+	o.ID = m.ID
+	r.out = append(r.out, o)
+	m.never = true // its outcome stands beside it, whatever the ids say
+}
+
+// checkpointMark is what every checkpoint line holds; records with it are always decoded.
+const checkpointMark = "CHAT CHECKPOINT UUID="
+
+// resultText fills in what a tool said. It is the bulk of most transcripts, so it stays
+// undecoded where the reader does not want it, unless a checkpoint may be in it.
+func (r *recordRun) resultText(m *made, text, failed *expr, f *frame) {
+	if r.opts.SkipToolText && !r.holdsCheckpoint() {
+		m.Elided = true
+		return
+	}
+	m.Text = r.evalText(text, f)
+	m.Failed = r.evalTruth(failed, f)
+}
+
+func (r *recordRun) holdsCheckpoint() bool {
+	if r.checkpoint == 0 {
+		r.checkpoint = 1
+		if strings.Contains(r.raw, checkpointMark) {
+			r.checkpoint = 2
+		}
+	}
+	return r.checkpoint == 2
+}
+
+// message begins a message with what rule and common say of every one.
+func (r *recordRun) message(ru *rule, f *frame, role chat.Role) *made {
+	c := r.commons()
+	m := &made{source: ru, layer: ru.layer, glue: ru.glue}
+	m.Role, m.Rule, m.Origin = role, ru.path, r.origin
+	m.ID, m.Reply, m.Time = c.id, c.reply, c.time
+	m.Abandoned = c.abandoned
+	if ru.id != nil {
+		if s := r.evalText(ru.id, f); s != "" {
+			m.ID = s
+		}
+	}
+	if ru.reply != nil {
+		if s := r.evalText(ru.reply, f); s != "" {
+			m.Reply = s
+		}
+	}
+	if t := r.evalTime(ru.time, f); !t.IsZero() {
+		m.Time = t
+	}
+	if ru.abandoned != nil && r.evalTruth(ru.abandoned, f) {
+		m.Abandoned = true
+	}
+	m.Child = r.evalText(ru.child, f)
+	if m.glue == nil {
+		m.glue = r.m.common.glue
+	}
+	return m
+}
+
+// commons reads `common`, always on the record.
+func (r *recordRun) commons() *commonValues {
+	c := &r.common
+	if !c.done {
+		c.done = true
+		f := &frame{elem: r.rec}
+		c.time = r.evalTime(r.m.common.time, f)
+		c.id = r.evalText(r.m.common.id, f)
+		c.reply = r.evalText(r.m.common.reply, f)
+		c.abandoned = r.evalTruth(r.m.common.abandoned, f)
+	}
+	return c
+}
+
+func (r *recordRun) diff(d *diff, f *frame) string {
+	if d == nil || r.opts.SkipToolText {
+		return ""
+	}
+	if d.text != nil {
+		return r.evalText(d.text, f)
+	}
+	var b strings.Builder
+	if d.patch != nil {
+		hunks := r.find(d.patch, f)
+		if hunks.kind != gotJSON {
+			return ""
+		}
+		elems := hunks.v.list(r.a)
+		for i := range elems {
+			h := &elems[i]
+			num := func(key string) string {
+				if s := h.get(key, r.a).str(); s != "" {
+					return s
+				}
+				return "0"
+			}
+			b.WriteString("@@ -" + num("oldStart") + " +" + num("newStart") + " @@\n")
+			lines := h.get("lines", r.a).list(r.a)
+			for j := range lines {
+				b.WriteString(lines[j].str() + "\n")
+			}
+		}
+		return strings.TrimSuffix(b.String(), "\n")
+	}
+	if d.old == nil && d.new == nil {
+		return ""
+	}
+	side := func(sel *selector, mark string) {
+		if sel == nil {
+			return
+		}
+		if text := r.text(r.find(sel, f)); text != "" {
+			for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+				b.WriteString(mark + line + "\n")
+			}
+		}
+	}
+	side(d.old, "-")
+	side(d.new, "+")
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// news counts an element that no rule knew.
+func (r *recordRun) news(path string, el *value) {
+	r.acted, r.unknown = true, true
+	if r.m.labelled(path) {
+		count(&r.b.conv.Read.NoRule, r.m.label(path, el, r.scopes))
+	} else {
+		count(&r.b.conv.Read.NoRule, r.m.label("", r.rec, r.scopes))
+	}
+}
+
+// glued joins neighbouring pieces of one role. The later piece's glue decides; time, id
+// and the rest are the first one's.
+func glued(list []*made) []*made {
+	out := list[:0]
+	for _, m := range list {
+		if len(out) > 0 {
+			last := out[len(out)-1]
+			if last.Role == m.Role && isProse(m.Role) && (m.glue == nil || !m.glue.off) && last.layer == m.layer {
+				sep := defaultJoin
+				if m.glue != nil {
+					sep = m.glue.text
+				}
+				last.Text += sep + m.Text
+				continue
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func isProse(r chat.Role) bool {
+	return r == chat.User || r == chat.Assistant || r == chat.Reasoning || r == chat.System
+}
+
+// textMaxBytes bounds the text of one message: 64 MB is beyond anything a person reads, and
+// the whole must fit in memory several times over.
+const textMaxBytes = 64 << 20
+
+func cutText(s string) string {
+	if len(s) <= textMaxBytes {
+		return s
+	}
+	n := textMaxBytes
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// label names the type of a record or block by the values its rules tell types apart by:
+// "progress", "event_msg/token_count".
+func (m *Mapping) label(path string, el *value, x *scopes) string {
+	if el.kind() != kindObject {
+		return kindNames[el.kind()]
+	}
+	var parts []string
+	for _, sel := range m.discriminators(path) {
+		v := el.walk(sel, x.a)
+		if v.kind() == kindString && len(v.raw) <= labelMaxBytes {
+			parts = append(parts, v.str())
+		}
+		if len(parts) == 2 {
+			break
+		}
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "/")
+	}
+	el.open(x.a)
+	keys := make([]string, 0, len(el.members))
+	for _, mem := range el.members {
+		keys = append(keys, unquote(mem.key))
+	}
+	sort.Strings(keys)
+	if len(keys) > 3 {
+		keys = append(keys[:3], "…")
+	}
+	return "{" + strings.Join(keys, ", ") + "}"
+}
+
+// labelMaxBytes keeps a label a word: a longer value does not name a type.
+const labelMaxBytes = 66
+
+// discriminators are the paths that the rules at a place compare with words, those of the
+// record's list under "".
+func (m *Mapping) discriminators(path string) [][]string {
+	if m.labelled(path) {
+		return m.labels[path]
+	}
+	return m.labels[""]
+}
+
+// labelled says whether the elements at a place have types of their own.
+func (m *Mapping) labelled(path string) bool {
+	m.labelsOnce.Do(func() {
+		m.labels = map[string][][]string{}
+		var visit func(key string, list []*rule, prefix []string, level int)
+		visit = func(key string, list []*rule, prefix []string, level int) {
+			if level > rulesDepthMax {
+				return
+			}
+			for _, ru := range list {
+				m.collect(key, ru.when, prefix)
+				next, at := key, prefix
+				if len(ru.each) > 0 {
+					next, at = ru.path, nil
+				} else if len(ru.in) > 0 {
+					if len(ru.in) == 1 && ru.in[0].scope == scopeNone && ru.in[0].plain != nil {
+						at = append(append([]string(nil), prefix...), ru.in[0].plain...)
+					} else {
+						next, at = ru.path, nil
+					}
+				}
+				for _, sub := range [][]*rule{ru.first, ru.all, ru.useRules} {
+					visit(next, sub, at, level+1)
+				}
+			}
+		}
+		visit("", m.rules, nil, 0)
+		for _, s := range m.Sources {
+			if s.messages != "" {
+				visit("", m.define[s.messages], nil, 0)
+			}
+		}
+	})
+	_, ok := m.labels[path]
+	return ok
+}
+
+// rulesDepthMax bounds how deep rules nest, by first, all and use together.
+const rulesDepthMax = 16
+
+func (m *Mapping) collect(key string, c *cond, prefix []string) {
+	if c == nil {
+		return
+	}
+	for _, t := range c.tests {
+		if t.sel.scope != scopeNone || t.sel.plain == nil || t.sel.whole || len(t.pred.equal) == 0 || t.pred.equal[0] == "true" || t.pred.equal[0] == "false" {
+			continue
+		}
+		sel := append(append([]string(nil), prefix...), t.sel.plain...)
+		known := false
+		for _, have := range m.labels[key] {
+			known = known || strings.Join(have, "\x00") == strings.Join(sel, "\x00")
+		}
+		if !known {
+			m.labels[key] = append(m.labels[key], sel)
+		}
+	}
+	for _, a := range c.any {
+		m.collect(key, a, prefix)
+	}
+}
