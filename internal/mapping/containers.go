@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -104,10 +106,8 @@ func (rd *reading) joinFiles(s *session, j *join, parent string, doc *value) ([]
 		}
 		b.WriteString(text)
 	}
-	pattern := filepath.ToSlash(filepath.Join(escapeGlob(filepath.ToSlash(filepath.Dir(rd.file.Path))), filepath.FromSlash(b.String())))
-	fixed, rest := doublestar.SplitPattern(pattern)
-	root := filepath.FromSlash(unescapeGlob(fixed))
-	if !rd.file.mayRead(rd.src.index, root) {
+	root, rest, ok := rd.pattern(b.String())
+	if !ok {
 		return nil, fmt.Errorf("join %s: leads out of the folder that the pattern names", j.as)
 	}
 	var out []string
@@ -129,6 +129,15 @@ func (rd *reading) joinFiles(s *session, j *join, parent string, doc *value) ([]
 		return out[i] < out[k]
 	})
 	return out, err
+}
+
+// pattern cuts a pattern relative to the file's folder into the fixed folder and the rest;
+// false if that folder may not be read.
+func (rd *reading) pattern(relative string) (root, rest string, ok bool) {
+	dir := escapeGlob(filepath.ToSlash(filepath.Dir(rd.file.Path)))
+	fixed, rest := doublestar.SplitPattern(path.Join(dir, relative))
+	root = filepath.FromSlash(unescapeGlob(fixed))
+	return root, rest, rd.file.mayRead(rd.src.index, root)
 }
 
 func escapeGlob(s string) string {
@@ -351,7 +360,7 @@ type textRun struct {
 	accepted bool
 	dropped  int
 
-	kind   string
+	open   *lineKind // of the record being gathered
 	groups []string // name, value, ...
 	text   []string
 	origin chat.Origin
@@ -397,34 +406,36 @@ func (t *textRun) line(ctx context.Context, l source.Line) error {
 	if t.s == nil {
 		return nil // before the first start line
 	}
+	window := patternText(text)
+	// Openers win over everything; then the open record takes what its `then` fits; then
+	// the entries that tell a line by itself.
+	for i := range t.rd.src.lines {
+		if lk := &t.rd.src.lines[i]; lk.then != nil {
+			if m := lk.match.FindStringSubmatch(window); m != nil {
+				t.flush()
+				t.add(lk, lk.match, m, text, l)
+				return nil
+			}
+		}
+	}
+	if t.open != nil && t.open.then != nil {
+		if m := t.open.then.FindStringSubmatch(window); m != nil {
+			t.add(t.open, t.open.then, m, text, l)
+			return nil
+		}
+	}
 	for i := range t.rd.src.lines {
 		lk := &t.rd.src.lines[i]
-		m := lk.match.FindStringSubmatch(patternText(text))
-		if m == nil {
+		if lk.then != nil {
 			continue
 		}
-		part, named := "", false
-		for k, name := range lk.match.SubexpNames() {
-			if name == "text" {
-				part, named = m[k], true
+		if m := lk.match.FindStringSubmatch(window); m != nil {
+			if t.open == nil || lk.kind != t.open.kind || t.open.then != nil {
+				t.flush()
 			}
+			t.add(lk, lk.match, m, text, l)
+			return nil
 		}
-		if len(text) > patternMaxBytes && named {
-			part = text[strings.Index(text, part):]
-		}
-		if lk.kind != t.kind {
-			t.flush()
-			t.kind = lk.kind
-			t.origin = chat.Origin{Line: l.N, Offset: l.Offset}
-			t.groups = t.groups[:0]
-			for k, name := range lk.match.SubexpNames() {
-				if name != "" && name != "text" {
-					t.groups = append(t.groups, name, m[k])
-				}
-			}
-		}
-		t.text = append(t.text, part)
-		return nil
 	}
 	if strings.TrimSpace(text) != "" {
 		t.dropped++
@@ -432,9 +443,34 @@ func (t *textRun) line(ctx context.Context, l source.Line) error {
 	return nil
 }
 
+// add puts a line into the open record, or opens one with it.
+func (t *textRun) add(lk *lineKind, re *regexp.Regexp, m []string, line string, l source.Line) {
+	names := re.SubexpNames()
+	if t.open == nil {
+		t.open = lk
+		t.origin = chat.Origin{Line: l.N, Offset: l.Offset}
+		t.groups = t.groups[:0]
+		for k, name := range names {
+			if name != "" && name != "text" {
+				t.groups = append(t.groups, name, m[k])
+			}
+		}
+	}
+	for k, name := range names {
+		if name != "text" {
+			continue
+		}
+		part := m[k]
+		if len(line) > patternMaxBytes {
+			part = line[strings.Index(line, part):] // the pattern saw its beginning only
+		}
+		t.text = append(t.text, part)
+	}
+}
+
 // flush makes a record of the lines gathered.
 func (t *textRun) flush() {
-	if t.kind == "" {
+	if t.open == nil {
 		return
 	}
 	lines := t.text
@@ -446,7 +482,7 @@ func (t *textRun) flush() {
 	}
 	var b strings.Builder
 	b.WriteString(`{"kind":`)
-	quote(&b, t.kind)
+	quote(&b, t.open.kind)
 	b.WriteString(`,"text":`)
 	quote(&b, strings.Join(lines, "\n"))
 	for i := 0; i+1 < len(t.groups); i += 2 {
@@ -462,7 +498,7 @@ func (t *textRun) flush() {
 		}
 		t.s.record(rec, raw, t.origin)
 	}
-	t.kind, t.text = "", nil
+	t.open, t.text = nil, nil
 }
 
 // groupsJSON writes the named groups of a match as an object.

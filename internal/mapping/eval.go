@@ -122,7 +122,7 @@ func (x *scopes) find(s *selector, f *frame) got {
 	case scopeEntry:
 		return textGot(x.entryKey)
 	}
-	if base.kind() == kindAbsent {
+	if base.kind() == jsonAbsent {
 		return got{}
 	}
 	if s.whole {
@@ -235,7 +235,7 @@ func (x *scopes) truth(t *term, f *frame) bool {
 		return false
 	case gotJSON:
 		switch g.v.kind() {
-		case kindArray, kindObject:
+		case jsonArray, jsonObject:
 			return !g.v.empty()
 		}
 	case gotList:
@@ -316,7 +316,7 @@ func (x *scopes) term(t *term, f *frame) got {
 		}
 	}
 	if t.get != nil {
-		if g.kind != gotJSON || g.v.kind() != kindObject && g.v.kind() != kindArray {
+		if g.kind != gotJSON || g.v.kind() != jsonObject && g.v.kind() != jsonArray {
 			return got{}
 		}
 		join := g.join
@@ -356,7 +356,7 @@ func (x *scopes) term(t *term, f *frame) got {
 
 // bytes is text, but with the bytes of a BLOB as they are.
 func (x *scopes) bytes(g got) string {
-	if g.kind == gotJSON && g.v.kind() == kindString {
+	if g.kind == gotJSON && g.v.kind() == jsonString {
 		return unquoteBytes(g.v.raw[1 : len(g.v.raw)-1])
 	}
 	return x.text(g)
@@ -370,14 +370,14 @@ func (x *scopes) items(t *term, g got, f *frame) got {
 		}
 		return g
 	}
-	if g.v.kind() != kindArray && g.v.kind() != kindObject {
-		if t.item != nil && g.v.kind() == kindString {
+	if g.v.kind() != jsonArray && g.v.kind() != jsonObject {
+		if t.item != nil && g.v.kind() == jsonString {
 			return x.item(t.item, textItem(g.v.str()), f)
 		}
 		return g
 	}
 	elems := []value{*g.v}
-	if g.v.kind() == kindArray {
+	if g.v.kind() == jsonArray {
 		elems = g.v.list(x.a)
 	}
 	out := got{kind: gotList}
@@ -388,7 +388,7 @@ func (x *scopes) items(t *term, g got, f *frame) got {
 		}
 		item := jsonGot(el)
 		if t.item != nil {
-			if el.kind() == kindString {
+			if el.kind() == jsonString {
 				el = textItem(el.str())
 			}
 			item = x.item(t.item, el, f)
@@ -426,7 +426,7 @@ func (x *scopes) parsed(g got) got {
 	switch {
 	case g.kind == gotText:
 		s = g.text
-	case g.kind == gotJSON && g.v.kind() == kindString:
+	case g.kind == gotJSON && g.v.kind() == jsonString:
 		inner := g.v.raw[1 : len(g.v.raw)-1]
 		if i := firstByte(inner); i != '{' && i != '[' && i != '\\' {
 			return got{}
@@ -502,9 +502,9 @@ var textKeys = []string{"text", "content", "output", "stdout", "message"}
 
 func (x *scopes) flatten(v *value, join string, levels int) string {
 	switch v.kind() {
-	case kindAbsent, kindNull:
+	case jsonAbsent, jsonNull:
 		return ""
-	case kindArray:
+	case jsonArray:
 		if levels == 0 {
 			return compact(v.raw)
 		}
@@ -516,7 +516,7 @@ func (x *scopes) flatten(v *value, join string, levels int) string {
 			}
 		}
 		return strings.Join(parts, join)
-	case kindObject:
+	case jsonObject:
 		if levels == 0 {
 			return compact(v.raw)
 		}
@@ -546,10 +546,10 @@ func (x *scopes) isImage(v *value) bool {
 // input is a tool call's arguments: compact JSON in source order, or a bare string.
 func (x *scopes) input(e *expr, f *frame) string {
 	g, _ := x.eval(e, f)
-	if p := x.parsed(g); p.kind == gotJSON && p.v.kind() == kindObject {
+	if p := x.parsed(g); p.kind == gotJSON && p.v.kind() == jsonObject {
 		return compact(p.v.raw)
 	}
-	if g.kind == gotJSON && g.v.kind() != kindString {
+	if g.kind == gotJSON && g.v.kind() != jsonString {
 		return compact(g.v.raw)
 	}
 	return x.text(g)
@@ -599,7 +599,7 @@ func (x *scopes) nullIsWanted(t *condTest, f *frame) bool {
 	if t.sel.scope == scopeRecord {
 		base = x.rec
 	}
-	return wanted && base.kind() != kindAbsent && t.sel.plain != nil && base.walk(t.sel.plain, x.a).kind() == kindNull
+	return wanted && base.kind() != jsonAbsent && t.sel.plain != nil && base.walk(t.sel.plain, x.a).kind() == jsonNull
 }
 
 // pred says whether every demand of p holds for what was found.
@@ -654,7 +654,7 @@ func scalarText(g got) (string, bool) {
 		return g.text, true
 	case gotJSON:
 		switch g.v.kind() {
-		case kindString, kindNumber, kindBool:
+		case jsonString, jsonNumber, jsonBool:
 			return g.v.str(), true
 		}
 	}
@@ -697,7 +697,7 @@ func (x *scopes) hasKeys(keys []string, g got) bool {
 	if p := x.parsed(g); p.kind == gotJSON {
 		g = p
 	}
-	if g.kind != gotJSON || g.v.kind() != kindObject {
+	if g.kind != gotJSON || g.v.kind() != jsonObject {
 		return false
 	}
 	g.v.open(x.a)
@@ -718,7 +718,7 @@ func (x *scopes) isKind(kinds []string, g got) bool {
 	for _, k := range kinds {
 		switch {
 		case k == "json_object":
-			if p := x.parsed(g); p.kind == gotJSON && p.v.kind() == kindObject {
+			if p := x.parsed(g); p.kind == gotJSON && p.v.kind() == jsonObject {
 				return true
 			}
 		case g.kind == gotText:
@@ -726,7 +726,7 @@ func (x *scopes) isKind(kinds []string, g got) bool {
 				return true
 			}
 		case g.kind == gotJSON:
-			if kindNames[g.v.kind()] == k || k == "boolean" && g.v.kind() == kindBool || k == "list" && g.v.kind() == kindArray {
+			if jsonNames[g.v.kind()] == k || k == "boolean" && g.v.kind() == jsonBool || k == "list" && g.v.kind() == jsonArray {
 				return true
 			}
 		}

@@ -35,42 +35,42 @@ func (a *arena) reset() {
 	a.elems = a.elems[:0]
 }
 
-type kind int
+type jsonKind int
 
 const (
-	kindAbsent kind = iota
-	kindNull
-	kindBool
-	kindNumber
-	kindString
-	kindArray
-	kindObject
+	jsonAbsent jsonKind = iota
+	jsonNull
+	jsonBool
+	jsonNumber
+	jsonString
+	jsonArray
+	jsonObject
 )
 
-// kindNames are the words of the language for kinds, in predicates and messages.
-var kindNames = map[kind]string{kindAbsent: "absent", kindNull: "null", kindBool: "bool", kindNumber: "number", kindString: "string", kindArray: "array", kindObject: "object"}
+// jsonNames are the words of the language for kinds, in predicates and messages.
+var jsonNames = map[jsonKind]string{jsonAbsent: "absent", jsonNull: "null", jsonBool: "bool", jsonNumber: "number", jsonString: "string", jsonArray: "array", jsonObject: "object"}
 
-func (v *value) kind() kind {
+func (v *value) kind() jsonKind {
 	if v == nil || v.raw == "" {
-		return kindAbsent
+		return jsonAbsent
 	}
 	switch v.raw[0] {
 	case '{':
-		return kindObject
+		return jsonObject
 	case '[':
-		return kindArray
+		return jsonArray
 	case '"':
-		return kindString
+		return jsonString
 	case 't', 'f':
-		return kindBool
+		return jsonBool
 	case 'n':
-		return kindNull
+		return jsonNull
 	}
-	return kindNumber
+	return jsonNumber
 }
 
 // absent is the language's word: missing or null.
-func (v *value) absent() bool { return v.kind() <= kindNull }
+func (v *value) absent() bool { return v.kind() <= jsonNull }
 
 // parseRecord gives the value that text holds, or false if text is not one whole JSON
 // value. Structure is checked to the bottom; strings are checked only for their end, and
@@ -175,7 +175,7 @@ func (v *value) open(a *arena) int {
 
 // get is the member of that key, the last one if it is there twice, or nil.
 func (v *value) get(key string, a *arena) *value {
-	if v.kind() != kindObject {
+	if v.kind() != jsonObject {
 		return nil
 	}
 	v.open(a)
@@ -190,7 +190,7 @@ func (v *value) get(key string, a *arena) *value {
 
 // list gives the elements of an array, nil for anything else.
 func (v *value) list(a *arena) []value {
-	if v.kind() != kindArray {
+	if v.kind() != jsonArray {
 		return nil
 	}
 	v.open(a)
@@ -201,9 +201,9 @@ func (v *value) list(a *arena) []value {
 func (v *value) walk(path []string, a *arena) *value {
 	for _, key := range path {
 		switch v.kind() {
-		case kindObject:
+		case jsonObject:
 			v = v.get(key, a)
-		case kindArray:
+		case jsonArray:
 			n, err := strconv.ParseUint(key, 10, 31)
 			elems := v.list(a)
 			if err != nil || int(n) >= len(elems) {
@@ -220,10 +220,10 @@ func (v *value) walk(path []string, a *arena) *value {
 // str is the decoded text of a string, and what is written for anything else. It never
 // aliases the record.
 func (v *value) str() string {
-	if v.kind() == kindString {
+	if v.kind() == jsonString {
 		return unquote(v.raw[1 : len(v.raw)-1])
 	}
-	if v.kind() == kindAbsent {
+	if v.kind() == jsonAbsent {
 		return ""
 	}
 	return strings.ToValidUTF8(strings.Clone(v.raw), "\uFFFD")
@@ -232,13 +232,13 @@ func (v *value) str() string {
 // is compares a scalar's text without copying it.
 func (v *value) is(text string) bool {
 	switch v.kind() {
-	case kindString:
+	case jsonString:
 		inner := v.raw[1 : len(v.raw)-1]
 		if inner == text {
 			return strings.IndexByte(inner, '\\') < 0
 		}
 		return len(inner) > len(text) && strings.IndexByte(inner, '\\') >= 0 && unquote(inner) == text
-	case kindBool, kindNumber:
+	case jsonBool, jsonNumber:
 		return v.raw == text
 	}
 	return false
@@ -247,11 +247,11 @@ func (v *value) is(text string) bool {
 // empty is the language's word: absent, "", only white space, [] or {}.
 func (v *value) empty() bool {
 	switch v.kind() {
-	case kindAbsent, kindNull:
+	case jsonAbsent, jsonNull:
 		return true
-	case kindString:
+	case jsonString:
 		return blankJSON(v.raw[1 : len(v.raw)-1])
-	case kindArray, kindObject:
+	case jsonArray, jsonObject:
 		return skipSpace(v.raw, 1) == len(v.raw)-1
 	}
 	return false

@@ -77,13 +77,13 @@ func FuzzJSON(f *testing.F) {
 		if !json.Valid([]byte(text)) {
 			return
 		}
-		if v.kind() == kindString {
+		if v.kind() == jsonString {
 			var want string
 			if err := json.Unmarshal([]byte(text), &want); err == nil && v.str() != want {
 				t.Fatalf("%q = %q, want %q", text, v.str(), want)
 			}
 		}
-		if v.kind() == kindObject {
+		if v.kind() == jsonObject {
 			o, ok := parseObject(text, &a)
 			if !ok {
 				t.Fatalf("object refused: %q", text)

@@ -96,7 +96,7 @@ func (rd *reading) readTable(l *lookup, path string) (map[string]tableEntry, err
 		g, _ := x.eval(l.value, f)
 		switch {
 		case g.kind == gotNone:
-		case g.kind == gotJSON && g.v.kind() != kindString:
+		case g.kind == gotJSON && g.v.kind() != jsonString:
 			entries[key] = tableEntry{json: strings.Clone(g.v.raw)}
 		default:
 			entries[key] = tableEntry{text: x.text(g)}

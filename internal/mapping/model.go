@@ -123,6 +123,7 @@ type tableNeed struct {
 type lineKind struct {
 	kind  string
 	match *regexp.Regexp
+	then  *regexp.Regexp // lines that belong to the record which this entry opened
 }
 
 // field is a conversation key, in the order in which conv: may refer back.

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unsafe"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"parlance/internal/chat"
 	"parlance/internal/source"
@@ -418,7 +421,7 @@ func (rd *reading) document(ctx context.Context, doc *value) (bool, error) {
 		return true, nil
 	}
 	parts := g.v.list(&rd.docs)
-	if g.v.kind() == kindObject {
+	if g.v.kind() == jsonObject {
 		g.v.open(&rd.docs)
 		for i := range g.v.members {
 			parts = append(parts, g.v.members[i].val)
@@ -483,11 +486,11 @@ func (rd *reading) elements(s *session, doc *value) {
 		_ = i
 	}
 	switch g.v.kind() {
-	case kindArray:
+	case jsonArray:
 		for i, el := range g.v.list(&rd.docs) {
 			each(i, strconv.Itoa(i), el.raw)
 		}
-	case kindObject:
+	case jsonObject:
 		g.v.open(&rd.docs)
 		for i, mem := range g.v.members {
 			each(i, unquote(mem.key), mem.val.raw)
@@ -527,7 +530,8 @@ func (rd *reading) sidecars(x *scopes) map[string]*value {
 }
 
 // beside is a path relative to the file's folder, its braces filled. Values from a
-// transcript must not lead elsewhere: they may hold no separator and no "..".
+// transcript must not lead elsewhere: they may hold no separator and no "..". A pattern
+// gives the first file in byte order.
 func (rd *reading) beside(t template, x *scopes) (string, bool) {
 	var b strings.Builder
 	for _, p := range t {
@@ -537,11 +541,32 @@ func (rd *reading) beside(t template, x *scopes) (string, bool) {
 			if text == "" || text == "." || text == ".." || strings.ContainsAny(text, `/\`+"\x00") {
 				return "", false
 			}
+			text = escapeGlob(text)
 		}
 		b.WriteString(text)
 	}
-	path := filepath.Join(filepath.Dir(rd.file.Path), filepath.FromSlash(b.String()))
+	if t.hasWildcard() {
+		root, rest, ok := rd.pattern(b.String())
+		if !ok {
+			return "", false
+		}
+		hits, err := doublestar.Glob(os.DirFS(root), rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+		if err != nil || len(hits) == 0 {
+			return "", false
+		}
+		return filepath.Join(root, filepath.FromSlash(slices.Min(hits))), true
+	}
+	path := filepath.Join(filepath.Dir(rd.file.Path), filepath.FromSlash(unescapeGlob(b.String())))
 	return path, rd.file.mayRead(rd.src.index, path)
+}
+
+func (t template) hasWildcard() bool {
+	for _, p := range t {
+		if p.sel == nil && strings.ContainsAny(p.text, "*?[{") {
+			return true
+		}
+	}
+	return false
 }
 
 // mayRead confines what a mapping reads beside a file: below the fixed part of the

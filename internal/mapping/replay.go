@@ -12,7 +12,7 @@ import (
 
 // A node is a JSON value that can be edited: an object, an array, or raw text.
 type node struct {
-	kind kind
+	kind jsonKind
 	raw  string
 	keys []string // of an object, as written, in order
 	kids []*node
@@ -100,7 +100,7 @@ func edit(root **node, p *replay, x *scopes, line *value) string {
 	case op.is(p.set):
 		return (*root).set(path, parseNode(val))
 	case op.is(p.appendOp):
-		target, why := (*root).reach(path, kindArray)
+		target, why := (*root).reach(path, jsonArray)
 		if why != "" {
 			return why
 		}
@@ -117,7 +117,7 @@ func edit(root **node, p *replay, x *scopes, line *value) string {
 		if val.absent() {
 			return ""
 		}
-		if more.kind != kindArray {
+		if more.kind != jsonArray {
 			return "an append of something that is no list"
 		}
 		if len(target.kids)+len(more.kids) > nodesMax {
@@ -133,10 +133,10 @@ func edit(root **node, p *replay, x *scopes, line *value) string {
 
 func parseNode(v *value) *node {
 	switch v.kind() {
-	case kindAbsent:
+	case jsonAbsent:
 		return nil
-	case kindObject:
-		n := &node{kind: kindObject}
+	case jsonObject:
+		n := &node{kind: jsonObject}
 		var a arena
 		own := value{raw: v.raw}
 		own.open(&a)
@@ -144,8 +144,8 @@ func parseNode(v *value) *node {
 			n.put(strings.Clone(own.members[i].key), parseNode(&own.members[i].val))
 		}
 		return n
-	case kindArray:
-		n := &node{kind: kindArray}
+	case jsonArray:
+		n := &node{kind: jsonArray}
 		var a arena
 		own := value{raw: v.raw}
 		own.open(&a)
@@ -173,7 +173,7 @@ func (n *node) put(key string, kid *node) {
 // has no such step.
 func (n *node) child(step *value) (kid *node, wrong bool) {
 	switch n.kind {
-	case kindObject:
+	case jsonObject:
 		key := rawKey(step)
 		for i, k := range n.keys {
 			if k == key {
@@ -181,7 +181,7 @@ func (n *node) child(step *value) (kid *node, wrong bool) {
 			}
 		}
 		return nil, false
-	case kindArray:
+	case jsonArray:
 		i, err := strconv.Atoi(step.str())
 		if err != nil || i < 0 {
 			return nil, true
@@ -195,7 +195,7 @@ func (n *node) child(step *value) (kid *node, wrong bool) {
 }
 
 func rawKey(step *value) string {
-	if step.kind() == kindString {
+	if step.kind() == jsonString {
 		return strings.Clone(step.raw[1 : len(step.raw)-1])
 	}
 	return strings.Clone(step.raw)
@@ -203,37 +203,37 @@ func rawKey(step *value) string {
 
 // attach puts a kid where there was none.
 func (n *node) attach(step *value, kid *node) string {
-	if n.kind == kindObject {
+	if n.kind == jsonObject {
 		n.put(rawKey(step), kid)
 		return ""
 	}
 	i, err := strconv.Atoi(step.str())
-	if n.kind != kindArray || err != nil || i < 0 {
+	if n.kind != jsonArray || err != nil || i < 0 {
 		return "a path through the wrong kind of value"
 	}
 	if i >= nodesMax {
 		return "a list longer than nodesMax (5 million)"
 	}
 	for len(n.kids) <= i {
-		n.kids = append(n.kids, &node{kind: kindNull, raw: "null"})
+		n.kids = append(n.kids, &node{kind: jsonNull, raw: "null"})
 	}
 	n.kids[i] = kid
 	return ""
 }
 
 // reach walks to the value at path, making what is missing: the last one of kind want.
-func (n *node) reach(path []value, want kind) (*node, string) {
+func (n *node) reach(path []value, want jsonKind) (*node, string) {
 	for i := range path {
 		kid, wrong := n.child(&path[i])
 		if wrong {
 			return nil, "a path through the wrong kind of value"
 		}
-		if kid == nil || kid.kind == kindNull {
-			kid = &node{kind: kindObject}
+		if kid == nil || kid.kind == jsonNull {
+			kid = &node{kind: jsonObject}
 			if i == len(path)-1 {
 				kid.kind = want
-			} else if path[i+1].kind() == kindNumber {
-				kid.kind = kindArray
+			} else if path[i+1].kind() == jsonNumber {
+				kid.kind = jsonArray
 			}
 			if why := n.attach(&path[i], kid); why != "" {
 				return nil, why
@@ -249,16 +249,16 @@ func (n *node) reach(path []value, want kind) (*node, string) {
 
 func (n *node) set(path []value, kid *node) string {
 	if kid == nil {
-		kid = &node{kind: kindNull, raw: "null"}
+		kid = &node{kind: jsonNull, raw: "null"}
 	}
 	if len(path) == 0 {
 		*n = *kid
 		return ""
 	}
-	want := kindObject
+	want := jsonObject
 	last := &path[len(path)-1]
-	if last.kind() == kindNumber {
-		want = kindArray
+	if last.kind() == jsonNumber {
+		want = jsonArray
 	}
 	parent, why := n.reach(path[:len(path)-1], want)
 	if why != "" {
@@ -283,7 +283,7 @@ func (n *node) remove(path []value) string {
 	}
 	last := &path[len(path)-1]
 	switch n.kind {
-	case kindObject:
+	case jsonObject:
 		key := rawKey(last)
 		for i, k := range n.keys {
 			if k == key {
@@ -292,7 +292,7 @@ func (n *node) remove(path []value) string {
 				break
 			}
 		}
-	case kindArray:
+	case jsonArray:
 		if i, err := strconv.Atoi(last.str()); err == nil && i >= 0 && i < len(n.kids) {
 			n.kids = append(n.kids[:i], n.kids[i+1:]...)
 		}
@@ -304,7 +304,7 @@ func (n *node) remove(path []value) string {
 
 func (n *node) write(b *strings.Builder) {
 	switch n.kind {
-	case kindObject:
+	case jsonObject:
 		b.WriteByte('{')
 		for i, k := range n.keys {
 			if i > 0 {
@@ -314,7 +314,7 @@ func (n *node) write(b *strings.Builder) {
 			n.kids[i].write(b)
 		}
 		b.WriteByte('}')
-	case kindArray:
+	case jsonArray:
 		b.WriteByte('[')
 		for i, k := range n.kids {
 			if i > 0 {

@@ -64,7 +64,7 @@ func (r *recordRun) rules(list []*rule, f *frame) bool {
 func (r *recordRun) take(ru *rule, f *frame) {
 	if len(ru.in) > 0 {
 		g := r.first(ru.in, f)
-		if g.kind != gotJSON || g.v.kind() != kindObject {
+		if g.kind != gotJSON || g.v.kind() != jsonObject {
 			r.news(ru.path, f.elem)
 			return
 		}
@@ -83,24 +83,24 @@ func (r *recordRun) take(ru *rule, f *frame) {
 		return
 	}
 	switch g.v.kind() {
-	case kindString:
+	case jsonString:
 		r.apply(ru, &frame{elem: textItem(g.v.str()), up: f})
-	case kindObject:
+	case jsonObject:
 		r.apply(ru, &frame{elem: g.v, up: f})
-	case kindArray:
+	case jsonArray:
 		elems := g.v.list(r.a)
 		if len(elems) == 0 {
 			r.acted = true
 		}
 		for i := 0; i < len(elems); i++ {
 			el := &elems[i]
-			if el.kind() == kindString {
+			if el.kind() == jsonString {
 				el = textItem(el.str())
 			}
 			ef := &frame{elem: el, up: f}
 			if i+1 < len(elems) {
 				ef.next = &elems[i+1]
-				if ef.next.kind() == kindString {
+				if ef.next.kind() == jsonString {
 					ef.next = textItem(ef.next.str())
 				}
 			}
@@ -396,13 +396,13 @@ func cutText(s string) string {
 // label names the type of a record or block by the values its rules tell types apart by:
 // "progress", "event_msg/token_count".
 func (m *Mapping) label(path string, el *value, x *scopes) string {
-	if el.kind() != kindObject {
-		return kindNames[el.kind()]
+	if el.kind() != jsonObject {
+		return jsonNames[el.kind()]
 	}
 	var parts []string
 	for _, sel := range m.discriminators(path) {
 		v := el.walk(sel, x.a)
-		if v.kind() == kindString && len(v.raw) <= labelMaxBytes {
+		if v.kind() == jsonString && len(v.raw) <= labelMaxBytes {
 			parts = append(parts, v.str())
 		}
 		if len(parts) == 2 {
