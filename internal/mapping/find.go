@@ -73,7 +73,7 @@ func (m *Mapping) find(ctx context.Context, env Env, limits globLimits) ([]File,
 	slices.SortFunc(w.errs, func(a, b FindError) int { return cmp.Compare(a.Path, b.Path) })
 	found := mergeLinked(w.found)
 	files := make([]File, len(found))
-	known := map[**place]File{} // by list, which files share
+	known := map[**globPlace]File{} // by list, which files share
 	for i, f := range found {
 		like, ok := known[&f.places[0]]
 		if !ok {
@@ -96,7 +96,7 @@ func onceOnly(f func() []string) func() []string {
 }
 
 // fileOf is a file without a path, as far as the places that found it tell.
-func (m *Mapping) fileOf(env Env, places []*place) File {
+func (m *Mapping) fileOf(env Env, places []*globPlace) File {
 	f := File{
 		env:      env,
 		Provider: m.Name,
@@ -130,8 +130,8 @@ func (m *Mapping) fileAt(like File, path string, info fs.FileInfo) File {
 }
 
 // places are the patterns of all sources, filled in.
-func (m *Mapping) places(ctx context.Context, env Env) ([]place, []FindError) {
-	var all []place
+func (m *Mapping) places(ctx context.Context, env Env) ([]globPlace, []FindError) {
+	var all []globPlace
 	var errs []FindError
 	for i, src := range m.Sources {
 		add := func(pattern, registry string) {
@@ -165,7 +165,7 @@ func (m *Mapping) places(ctx context.Context, env Env) ([]place, []FindError) {
 // confines is the folder that holds whatever may be read beside a place's files: the fixed
 // part of the pattern. Outside of home it is the folder that the person's own variable or
 // root names, because everything in it is the tool's.
-func confines(env Env, p *place) string {
+func confines(env Env, p *globPlace) string {
 	home := path.Clean(slashed(env.Home))
 	if fixed := filepath.ToSlash(p.folder()); p.own > 0 && !sameName(fixed, home) && !below(fixed, home) {
 		return p.prefix(p.own)
@@ -179,7 +179,7 @@ func confines(env Env, p *place) string {
 func (m *Mapping) excluder(env Env) func(source int, path string) bool {
 	type rule struct {
 		root string
-		segs []segment
+		segs []globSegment
 	}
 	rules := make([][]rule, len(m.Sources))
 	some := false
@@ -273,22 +273,15 @@ func mergeLinked(found []foundFile) []foundFile {
 // linkedMax bounds the comparisons in a group: a copied store may give all its files one time.
 const linkedMax = 4096
 
-func mergePlaces(places, more []*place) []*place {
+func mergePlaces(places, more []*globPlace) []*globPlace {
 	places = slices.Clone(places)
 	for _, p := range more {
-		if !slices.ContainsFunc(places, func(q *place) bool { return q.source == p.source }) {
+		if !slices.ContainsFunc(places, func(q *globPlace) bool { return q.source == p.source }) {
 			places = append(places, p)
 		}
 	}
-	slices.SortFunc(places, func(a, b *place) int { return cmp.Compare(a.source, b.source) })
+	slices.SortFunc(places, func(a, b *globPlace) int { return cmp.Compare(a.source, b.source) })
 	return places
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // FileAt is the file at path as this mapping would read it, whether or not a pattern finds
@@ -317,11 +310,11 @@ func (m *Mapping) FileAt(env Env, path string) (File, error) {
 	env.Cwds = onceOnly(env.Cwds)
 	places, _ := m.places(context.Background(), env)
 	excluded := m.excluder(env)
-	fits := func(path string) []*place {
+	fits := func(path string) []*globPlace {
 		root, names := splitPath(path)
 		plain := slices.Clone(names)
 		plain[len(plain)-1] = unpackedName(plain[len(plain)-1])
-		var fit []*place
+		var fit []*globPlace
 		for i := range places {
 			p := &places[i]
 			if n := len(fit); n > 0 && fit[n-1].source == p.source || !sameName(p.root, root) {
@@ -358,7 +351,7 @@ func (m *Mapping) FileAt(env Env, path string) (File, error) {
 // moved is the place of a copied file: the last segments of its source's patterns are taken
 // for the folders around it as far as they bear the same names, so that files beside it are
 // found if they were copied along.
-func moved(src *Source, path string) *place {
+func moved(src *Source, path string) *globPlace {
 	root, names := splitPath(path)
 	plain := slices.Clone(names)
 	plain[len(plain)-1] = unpackedName(plain[len(plain)-1])
@@ -380,9 +373,9 @@ func moved(src *Source, path string) *place {
 			}
 		}
 	}
-	p := &place{root: root}
+	p := &globPlace{root: root}
 	for _, name := range names {
-		p.segs = append(p.segs, segment{src: escape(name), name: name})
+		p.segs = append(p.segs, globSegment{src: escape(name), name: name})
 	}
 	p.fixed = len(names) - best
 	p.base = p.folder()

@@ -36,9 +36,9 @@ type walker struct {
 
 	found   []foundFile
 	errs    []FindError
-	told    map[string]bool       // paths in errs
-	lists   map[*place][][]*place // see placesOf, by the first place
-	scratch []*place
+	told    map[string]bool               // paths in errs
+	lists   map[*globPlace][][]*globPlace // see placesOf, by the first place
+	scratch []*globPlace
 	folders int // read so far
 	looks   int // single looks at names
 	stopped bool
@@ -47,22 +47,22 @@ type walker struct {
 type foundFile struct {
 	path   string
 	info   fs.FileInfo
-	places []*place // one per source, in order
+	places []*globPlace // one per source, in order
 	link   bool
 }
 
 // A step is a place and the number of its segment that comes next.
 type step struct {
-	place *place
+	place *globPlace
 	at    int
 	deep  int // folders that the "**" at hand stepped down
 }
 
-func (s step) segment() *segment { return &s.place.segs[s.at] }
-func (s step) last() bool        { return s.at == len(s.place.segs)-1 }
+func (s step) segment() *globSegment { return &s.place.segs[s.at] }
+func (s step) last() bool            { return s.at == len(s.place.segs)-1 }
 
 // walk looks for the files of places.
-func (w *walker) walk(places []place) {
+func (w *walker) walk(places []globPlace) {
 	byRoot := map[string][]step{}
 	var roots []string
 	for i := range places {
@@ -326,7 +326,7 @@ func (w *walker) file(path string, mode fs.FileMode, fits []step, link bool, loo
 
 // placesOf is the list of the places that a file fits, the best of each source, in order.
 // Thousands of files fit the same few places, so lists are shared: they do not change.
-func (w *walker) placesOf(path string, fits []step) []*place {
+func (w *walker) placesOf(path string, fits []step) []*globPlace {
 	slices.SortFunc(fits, func(a, b step) int { return cmp.Compare(a.place.rank, b.place.rank) })
 	places := w.scratch[:0]
 	for _, s := range fits {
@@ -347,7 +347,7 @@ func (w *walker) placesOf(path string, fits []step) []*place {
 		}
 	}
 	if w.lists == nil {
-		w.lists = map[*place][][]*place{}
+		w.lists = map[*globPlace][][]*globPlace{}
 	}
 	places = slices.Clone(places)
 	w.lists[places[0]] = append(last, places)

@@ -44,10 +44,22 @@ type Mapping struct {
 	labelsOnce sync.Once
 	labels     map[string][][]string // see discriminators
 	tables     sync.Map              // lookups that were read, by path
+
+	selectors []usedSelector // all of them, in the order of compilation
 }
 
-// pos is a place in a mapping file, 1-based. Zero means no place.
-type pos struct{ line, col int }
+// A usedSelector is a selector with the key path of its place, for coverage by tests.
+type usedSelector struct {
+	sel  *selector
+	path string
+}
+
+// pos is a place in a mapping file, 1-based. Zero means no place. file is nil only for no
+// place; a mapping that extends another has positions in both files.
+type pos struct {
+	line, col int
+	file      *textFile
+}
 
 // A Source says where files of one kind are, and how they are cut into records.
 type Source struct {
@@ -188,6 +200,8 @@ type rule struct {
 	records *selector // reset
 	to      *expr     // rewind
 	turns   *expr     // rollback
+
+	broken bool // has problems; only while loading
 }
 
 // Acts that a rule's as may name beside the seven roles.
@@ -419,6 +433,10 @@ type test struct {
 	noRule     map[string]string
 	warnings   []string
 	convPos    pos
+
+	hasWarnings bool // expect_warnings was written
+	expectPos   pos
+	keyPos      map[string]pos // by key path, of single values that are expected
 }
 
 // An expectation is {ROLE: text} with further keys.
@@ -427,4 +445,5 @@ type expectation struct {
 	text   string
 	fields map[string]string // time, input, of, failed, running, abandoned, inherited, call, diff
 	pos    pos
+	path   string // "tests[0].expect[1]"
 }

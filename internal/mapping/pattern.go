@@ -29,11 +29,11 @@ var knownDefaults = map[string]string{
 	"LOCALAPPDATA": "~/AppData/Local",
 }
 
-// A place is one pattern with nothing left to fill in: absolute, with "/", its "." and ".."
+// A globPlace is one pattern with nothing left to fill in: absolute, with "/", its "." and ".."
 // gone.
-type place struct {
+type globPlace struct {
 	root  string // "/", "C:/" or "//server/share/"
-	segs  []segment
+	segs  []globSegment
 	fixed int // so many segments in front of the first wildcard, never the last segment
 	own   int // so many of them come from the variable, home or folder that the pattern starts with
 
@@ -44,8 +44,8 @@ type place struct {
 	base     string // see File.base; with the system's separators
 }
 
-// A segment is what stands between two "/" of a pattern.
-type segment struct {
+// A globSegment is what stands between two "/" of a pattern.
+type globSegment struct {
 	src    string // as written, values escaped
 	name   string // what it is, if it has no wildcard
 	wild   bool
@@ -56,7 +56,7 @@ type segment struct {
 }
 
 // fits says whether a name fits the segment.
-func (s *segment) fits(name string) bool {
+func (s *globSegment) fits(name string) bool {
 	switch {
 	case s.deep:
 		return true
@@ -78,7 +78,7 @@ func sameName(a, b string) bool {
 // a path typed by a person need not be spelled like the folder.
 const foldNames = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
-func (p *place) String() string {
+func (p *globPlace) String() string {
 	var b strings.Builder
 	b.WriteString(p.root)
 	for i, s := range p.segs {
@@ -91,9 +91,9 @@ func (p *place) String() string {
 }
 
 // folder is the folder in front of the first wildcard, or in front of the file's name.
-func (p *place) folder() string { return p.prefix(p.fixed) }
+func (p *globPlace) folder() string { return p.prefix(p.fixed) }
 
-func (p *place) prefix(n int) string {
+func (p *globPlace) prefix(n int) string {
 	var b strings.Builder
 	b.WriteString(p.root)
 	for i, s := range p.segs[:n] {
@@ -108,7 +108,7 @@ func (p *place) prefix(n int) string {
 // expandPlaces gives the places a pattern stands for on the machine env, without a look at
 // the disk. split names variables that may hold several values with commas. A pattern with
 // an unset variable gives none. The error says that placesMax cut the list.
-func expandPlaces(env Env, pattern string, split []string) ([]place, error) {
+func expandPlaces(env Env, pattern string, split []string) ([]globPlace, error) {
 	x := &expander{env: env, split: split}
 	var alts []alt
 	if rest, ok := strings.CutPrefix(pattern, "./"); ok {
@@ -122,7 +122,7 @@ func expandPlaces(env Env, pattern string, split []string) ([]place, error) {
 	} else {
 		alts = x.expand(pattern, 0)
 	}
-	places := make([]place, 0, len(alts))
+	places := make([]globPlace, 0, len(alts))
 	for _, a := range alts {
 		if p, ok := a.place(); ok {
 			places = append(places, p)
@@ -499,15 +499,15 @@ func splitRoot(p string) (root, rest string, ok bool) {
 
 // place parses what a pattern became. It is none if it is not absolute, names no file, or
 // climbs behind a wildcard.
-func (a alt) place() (place, bool) {
+func (a alt) place() (globPlace, bool) {
 	root, rest, ok := splitRoot(a.text)
 	if !ok {
-		return place{}, false
+		return globPlace{}, false
 	}
-	p := place{root: unescape(root)}
+	p := globPlace{root: unescape(root)}
 	p.segs, ok = segments(rest)
 	if !ok || len(p.segs) == 0 {
-		return place{}, false
+		return globPlace{}, false
 	}
 	for p.fixed < len(p.segs)-1 && !p.segs[p.fixed].wild {
 		p.fixed++
@@ -521,8 +521,8 @@ func (a alt) place() (place, bool) {
 	return p, true
 }
 
-func segments(text string) ([]segment, bool) {
-	var segs []segment
+func segments(text string) ([]globSegment, bool) {
+	var segs []globSegment
 	wild := false
 	for src := range strings.SplitSeq(text, "/") {
 		switch src {
@@ -548,15 +548,15 @@ func segments(text string) ([]segment, bool) {
 	return segs, true
 }
 
-func parseSegment(src string) (segment, bool) {
+func parseSegment(src string) (globSegment, bool) {
 	if src == "**" {
-		return segment{src: src, wild: true, deep: true}, true
+		return globSegment{src: src, wild: true, deep: true}, true
 	}
 	for strings.Contains(src, "**") {
 		src = strings.ReplaceAll(src, "**", "*")
 	}
 	src = strings.ReplaceAll(src, "[!", "[^")
-	s := segment{src: src}
+	s := globSegment{src: src}
 	stars, others := 0, 0
 	for i := 0; i < len(src); i++ {
 		switch src[i] {
@@ -582,7 +582,7 @@ func parseSegment(src string) (segment, bool) {
 }
 
 // fitsPath says whether the names of a path, from its root on, fit the segments.
-func fitsPath(segs []segment, names []string) bool {
+func fitsPath(segs []globSegment, names []string) bool {
 	back, mark := -1, 0
 	i, j := 0, 0
 	for j < len(names) {

@@ -18,7 +18,7 @@ func getenv(pairs ...string) func(string) string {
 	}
 }
 
-func placeStrings(places []place) []string {
+func placeStrings(places []globPlace) []string {
 	var out []string
 	for _, p := range places {
 		out = append(out, p.String())
