@@ -361,7 +361,7 @@ type textRun struct {
 	dropped  int
 
 	open   *lineKind // of the record being gathered
-	groups []string // name, value, ...
+	groups []string  // name, value, ...
 	text   []string
 	origin chat.Origin
 }

@@ -197,6 +197,21 @@ func (x *scopes) evalText(e *expr, f *frame) string {
 	return x.text(g)
 }
 
+// present is the first thing that a plain selector of e finds, even if it is empty.
+func (x *scopes) present(e *expr, f *frame) got {
+	for _, t := range e.terms {
+		if t.kind != termSelect || t.when != nil && !x.holds(t.when, f) {
+			continue
+		}
+		for _, s := range t.sels {
+			if g := x.find(s, f); g.kind == gotJSON {
+				return g
+			}
+		}
+	}
+	return got{}
+}
+
 // exists says whether an expression finds something that is not absent, without decoding.
 func (x *scopes) exists(e *expr, f *frame) bool {
 	for _, t := range e.terms {
@@ -546,6 +561,9 @@ func (x *scopes) isImage(v *value) bool {
 // input is a tool call's arguments: compact JSON in source order, or a bare string.
 func (x *scopes) input(e *expr, f *frame) string {
 	g, _ := x.eval(e, f)
+	if g.kind == gotNone && e != nil {
+		g = x.present(e, f) // {} is an input too
+	}
 	if p := x.parsed(g); p.kind == gotJSON && p.v.kind() == jsonObject {
 		return compact(p.v.raw)
 	}

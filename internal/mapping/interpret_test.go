@@ -1,0 +1,458 @@
+package mapping
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"parlance/internal/chat"
+)
+
+// load compiles a mapping of a test; yaml stands behind a fixed head.
+func load(t testing.TB, yaml string) *Mapping {
+	t.Helper()
+	if !strings.Contains(yaml, "parlance:") {
+		yaml = "parlance: 1\nname: acme\n" + yaml
+	}
+	m, problems := Load("acme.yaml", []byte(yaml), nil)
+	for _, p := range problems {
+		if !p.Warning {
+			t.Errorf("%d:%d: %s: %s (%s)", p.Line, p.Col, p.Key, p.Msg, p.Hint)
+		}
+	}
+	if m == nil {
+		t.FailNow()
+	}
+	return m
+}
+
+// homeWith writes files below a new home folder.
+func homeWith(t testing.TB, files map[string]string) Env {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Env{Home: dir, Getenv: func(string) string { return "" }}
+}
+
+// readAll reads every conversation that a mapping finds.
+func readAll(t testing.TB, m *Mapping, env Env, opts ReadOptions) []*chat.Conversation {
+	t.Helper()
+	files, errs := m.Find(context.Background(), env)
+	for _, e := range errs {
+		t.Error(e)
+	}
+	var out []*chat.Conversation
+	for _, f := range files {
+		if err := m.Read(context.Background(), f, opts, func(c *chat.Conversation) error {
+			out = append(out, c)
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	return out
+}
+
+// oneLog reads records as the only log of a home.
+func oneLog(t testing.TB, yaml, records string) *chat.Conversation {
+	t.Helper()
+	if !strings.Contains(yaml, "sources:") {
+		yaml = "sources: [{id: log, paths: [\"~/log/*.jsonl\"], container: jsonl}]\n" + yaml
+	}
+	got := readAll(t, load(t, yaml), homeWith(t, map[string]string{"log/one.jsonl": records}), ReadOptions{})
+	if len(got) == 0 {
+		t.Fatal("no conversation")
+	}
+	return got[0]
+}
+
+// lines shows messages in short: role, text, and marks.
+func lines(c *chat.Conversation) string {
+	var b strings.Builder
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		text := m.Body()
+		if m.Tool != "" {
+			text = m.Tool + ": " + text
+		}
+		fmt.Fprintf(&b, "%s %s", m.Role, text)
+		for _, mark := range []struct {
+			on   bool
+			name string
+		}{{m.Failed, "failed"}, {m.Running, "running"}, {m.Abandoned, "abandoned"}, {m.Inherited, "inherited"}} {
+			if mark.on {
+				b.WriteString(" <" + mark.name + ">")
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func expectLines(t *testing.T, c *chat.Conversation, want string) {
+	t.Helper()
+	want = strings.TrimLeft(want, "\n")
+	if got := lines(c); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+const talk = `
+messages:
+  - {when: {who: me}, as: user, text: say}
+  - {when: {who: bot}, as: assistant, text: say}
+  - {when: {who: ping}, as: skip}
+`
+
+func TestRecordsAreCounted(t *testing.T) {
+	c := oneLog(t, talk, `{"who":"me","say":"hi"}
+
+{"who":"ping"}
+{"who":"new","say":"x"}
+{"say":"y","other":1}
+not json
+["list"]
+{"who":"bot","say":"hello"}
+{"who":"bot","sa`)
+	expectLines(t, c, `
+user hi
+assistant hello
+`)
+	r := c.Read
+	if r.Records != 7 || r.Used != 2 || r.Skipped["ping"] != 1 || r.NoRule["new"] != 1 || r.NoRule["{other, say}"] != 1 || len(r.Broken) != 2 || !r.Torn {
+		t.Errorf("report %+v", r)
+	}
+	if r.Broken[0].Line != 6 || r.Broken[1].Line != 7 {
+		t.Errorf("broken lines %+v", r.Broken)
+	}
+	if m := c.Messages[1]; m.Origin.Line != 8 || m.Origin.Offset == 0 || m.Rule != "messages[1]" {
+		t.Errorf("origin %+v rule %s", m.Origin, m.Rule)
+	}
+}
+
+func TestEachTakesListsStringsAndObjects(t *testing.T) {
+	y := `
+messages:
+  - when: {role: user}
+    each: content
+    first:
+      - {when: {type: text}, as: user, text: text}
+      - {when: {type: result}, as: tool_result, call: of, text: [{from: out, when: {out: {keys: [result]}}, parse: json, get: result}, out], failed: bad}
+      - {when: {type: use}, as: tool_call, name: name, call: id, input: args}
+`
+	c := oneLog(t, y, `{"role":"user","content":"bare"}
+{"role":"user","content":{"type":"text","text":"object"}}
+{"role":"user","content":[{"type":"text","text":"one"},"two",{"type":"odd"}]}
+{"role":"user","content":[]}
+{"role":"user","content":7}
+{"role":"user","content":[{"type":"use","id":"k","name":"ls","args":{"b": 1, "a": [ 2 ]}},{"type":"use","id":"q","name":"cat","args":"{\"f\": \"x\"}"}]}
+{"role":"user","content":[{"type":"result","of":"k","out":"{\"result\":\"in\"}"},{"type":"result","of":"z","out":[{"text":"a"},{"type":"image"},"b"],"bad":true}]}
+`)
+	expectLines(t, c, `
+user bare
+user object
+user one
+
+two
+tool_call ls: {"b":1,"a":[2]}
+tool_call cat: {"f":"x"} <running>
+tool_result ls: in
+tool_result a
+
+[image]
+
+b <failed>
+`)
+	if c.Read.NoRule["odd"] != 1 || len(c.Read.NoRule) != 2 || len(c.Read.Warnings) != 1 {
+		t.Errorf("report %+v", c.Read)
+	}
+}
+
+func TestSameRewindReset(t *testing.T) {
+	y := `
+common: {id: id}
+same: [{as: record, by: id, keep: last}]
+messages:
+  - {when: {back: {exists: true}}, as: rewind, to: back}
+  - {when: {all: {exists: true}}, as: reset, records: all}
+  - {when: {who: me}, as: user, text: say}
+  - {when: {who: bot}, as: assistant, text: say}
+`
+	t.Run("a later copy replaces in place", func(t *testing.T) {
+		expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
+{"id":"2","who":"bot"}
+{"id":"3","who":"me","say":"c"}
+{"id":"2","who":"bot","say":"b"}
+`), "\nuser a\nassistant b\nuser c\n")
+	})
+	t.Run("rewind marks from the id on; what comes later is new", func(t *testing.T) {
+		expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
+{"id":"2","who":"me","say":"b"}
+{"id":"3","who":"bot","say":"c"}
+{"back":"2"}
+{"id":"2","who":"me","say":"b again"}
+`), "\nuser a\nuser b <abandoned>\nassistant c <abandoned>\nuser b again\n")
+	})
+	t.Run("an unknown id marks all", func(t *testing.T) {
+		expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
+{"back":"nine"}
+{"id":"2","who":"me","say":"b"}
+`), "\nuser a <abandoned>\nuser b\n")
+	})
+	t.Run("reset writes the list anew", func(t *testing.T) {
+		expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
+{"all":[{"id":"5","who":"me","say":"e"},{"all":[]},{"id":"6","who":"bot","say":"f"}]}
+{"id":"1","who":"me","say":"a2"}
+`), "\nuser e\nassistant f\nuser a2\n")
+	})
+}
+
+func TestRewindManyTimesIsLinear(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"id":"0","who":"me","say":"a"}` + "\n")
+	for i := range 50_000 {
+		fmt.Fprintf(&b, `{"id":"%d","who":"me","say":"x"}`+"\n"+`{"back":"%d"}`+"\n", i+1, i+1)
+	}
+	c := oneLog(t, "common: {id: id}\nmessages:\n  - {when: {back: {exists: true}}, as: rewind, to: back}\n  - {when: {who: me}, as: user, text: say}\n", b.String())
+	visible := 0
+	for i := range c.Messages {
+		if !c.Messages[i].Abandoned {
+			visible++
+		}
+	}
+	if visible != 1 || len(c.Messages) != 50_001 {
+		t.Errorf("%d of %d visible", visible, len(c.Messages))
+	}
+}
+
+func TestSameByTextAndCall(t *testing.T) {
+	y := `
+common: {reply: re, glue: false}
+same: [{as: tool_call, by: call}, {as: [assistant], by: text, keep: last, prefix: true}]
+messages:
+  - {when: {who: me}, as: user, text: say}
+  - {when: {who: bot}, as: assistant, text: say}
+  - {when: {who: tool}, as: tool_call, name: name, call: k, input: in}
+`
+	expectLines(t, oneLog(t, y, `{"who":"bot","re":"r1","say":"The"}
+{"who":"tool","re":"r1","name":"ls","k":"1","in":{}}
+{"who":"bot","re":"r1","say":"The sum"}
+{"who":"tool","re":"r1","name":"ls","k":"1","in":{"late":1}}
+{"who":"bot","re":"r1","say":"Other"}
+{"who":"bot","re":"r2","say":"Other"}
+{"who":"bot","say":"x"}
+{"who":"bot","say":"x"}
+{"who":"me","say":"between"}
+{"who":"bot","say":"x"}
+`), `
+assistant The sum
+tool_call ls: {} <running>
+assistant Other
+assistant Other
+assistant x
+user between
+assistant x
+`)
+}
+
+func TestLayersAndRollback(t *testing.T) {
+	y := `
+layers: {user: [event, item]}
+messages:
+  - {when: {kind: event}, as: user, text: say, layer: event}
+  - {when: {kind: item, who: me}, as: user, text: say, layer: item}
+  - {when: {kind: item}, as: assistant, text: say}
+  - {when: {kind: undo}, as: rollback, turns: n}
+`
+	expectLines(t, oneLog(t, y, `{"kind":"item","who":"me","say":"a"}
+{"kind":"event","say":"a"}
+{"kind":"item","say":"one"}
+{"kind":"item","who":"me","say":"b"}
+{"kind":"event","say":"b"}
+{"kind":"item","say":"two"}
+{"kind":"undo","n":1}
+{"kind":"event","say":"c"}
+{"kind":"undo","n":"x"}
+`), `
+user a
+assistant one
+user b <abandoned>
+assistant two <abandoned>
+user c
+`)
+	expectLines(t, oneLog(t, y, `{"kind":"item","who":"me","say":"only items"}
+{"kind":"undo","n":9}
+`), "\nuser only items <abandoned>\n")
+}
+
+func TestTreeOffPath(t *testing.T) {
+	y := `
+tree: {id: id, parent: up, abandon: off_path}
+messages: [{when: {who: me}, as: user, text: say}, {when: {who: bot}, as: assistant, text: say}, {when: {who: link}, as: skip}]
+`
+	t.Run("what the leaf does not reach is given up, and ordered before", func(t *testing.T) {
+		expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
+{"id":"2","up":"1","who":"bot","say":"b"}
+{"id":"3","up":"2","who":"me","say":"c"}
+{"who":"bot","say":"no id, behind c"}
+{"id":"4","up":"1","who":"bot","say":"b2"}
+{"id":"5","up":"4","who":"link"}
+`), "\nuser a\nassistant b <abandoned>\nuser c <abandoned>\nassistant no id, behind c\nassistant b2\n")
+	})
+	t.Run("a missing ancestor marks nothing", func(t *testing.T) {
+		c := oneLog(t, y, `{"id":"2","up":"gone","who":"me","say":"a"}
+{"id":"3","up":"other","who":"me","say":"b"}
+`)
+		expectLines(t, c, "\nuser a\nuser b\n")
+		if len(c.Read.Warnings) != 1 {
+			t.Errorf("warnings %v", c.Read.Warnings)
+		}
+	})
+	t.Run("a circle marks nothing", func(t *testing.T) {
+		expectLines(t, oneLog(t, y, `{"id":"1","up":"2","who":"me","say":"a"}
+{"id":"2","up":"1","who":"me","say":"b"}
+`), "\nuser a\nuser b\n")
+	})
+}
+
+func TestTreePromptForks(t *testing.T) {
+	y := `
+tree: {id: id, parent: up, abandon: prompt_forks}
+messages: [{when: {who: me}, as: user, text: say}, {when: {who: bot}, as: assistant, text: say}]
+`
+	expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
+{"id":"2","up":"1","who":"bot","say":"b"}
+{"id":"2b","up":"1","who":"bot","say":"a parallel answer stays"}
+{"id":"3","up":"2","who":"me","say":"given up"}
+{"id":"4","up":"3","who":"bot","say":"with it"}
+{"id":"5","up":"2","who":"me","say":"instead"}
+{"id":"6","up":"5","who":"bot","say":"c"}
+{"id":"x","who":"me","say":"a loose piece stays"}
+{"id":"7","up":"6","who":"me","say":"end"}
+`), `
+user a
+assistant b
+assistant a parallel answer stays
+user given up <abandoned>
+assistant with it <abandoned>
+user instead
+assistant c
+user a loose piece stays
+user end
+`)
+}
+
+func TestSubagentsInsideAFile(t *testing.T) {
+	y := `
+sources: [{id: log, paths: ["~/log/*.jsonl"], container: jsonl}]
+conversation: {id: file:stem, cwd: dir, title: name}
+common: {id: id}
+tree: {id: id, parent: up, abandon: prompt_forks}
+messages: [{when: {side: true}, as: subagent}, {when: {who: me}, as: user, text: say}, {when: {who: bot}, as: assistant, text: say}]
+`
+	got := readAll(t, load(t, y), homeWith(t, map[string]string{"log/one.jsonl": `{"id":"1","who":"me","say":"a","dir":"/srv/x","name":"Main"}
+{"id":"s1","side":true,"who":"me","say":"task"}
+{"id":"2","up":"1","who":"bot","say":"b"}
+{"id":"s2","up":"s1","side":true,"who":"bot","say":"done"}
+{"id":"t1","side":true,"who":"me","say":"second task"}
+`}), ReadOptions{})
+	if len(got) != 3 {
+		t.Fatalf("%d conversations", len(got))
+	}
+	expectLines(t, got[0], "\nuser a\nassistant b\n")
+	expectLines(t, got[1], "\nuser task\nassistant done\n")
+	expectLines(t, got[2], "\nuser second task\n")
+	if s := got[1]; s.ID != "one/s1" || s.Parent != "one" || !s.Subagent || s.Cwd != "/srv/x" || s.Title != "" || s.Row != s.ID {
+		t.Errorf("subagent %+v", s)
+	}
+}
+
+func TestCopied(t *testing.T) {
+	t.Run("by a pointer on the record", func(t *testing.T) {
+		y := "conversation: {id: file:stem}\ncopied: {parent: from, id: id}\n" + talk
+		c := oneLog(t, y, `{"id":"1","from":"other","who":"me","say":"old"}
+{"id":"2","who":"me","say":"new"}
+`)
+		expectLines(t, c, "\nuser old <inherited>\nuser new\n")
+		if c.Parent != "other" {
+			t.Errorf("parent %q", c.Parent)
+		}
+		expectLines(t, oneLog(t, y, `{"id":"1","from":"other","who":"me","say":"all copies: no telling"}`+"\n"), "\nuser all copies: no telling\n")
+	})
+	t.Run("by keys that the parent has", func(t *testing.T) {
+		y := `
+sources: [{id: log, paths: ["~/log/*.jsonl"], container: jsonl}]
+conversation: {id: file:stem, parent: parent}
+copied: {prefix: {from: turn, when: {who: turn}}}
+messages:
+  - {when: {who: me}, as: user, text: say}
+  - {when: {who: [turn, head]}, as: skip}
+`
+		m := load(t, y)
+		env := homeWith(t, map[string]string{
+			"log/parent.jsonl": `{"who":"turn","turn":"t1"}` + "\n" + `{"who":"me","say":"old"}` + "\n",
+			"log/child.jsonl":  `{"who":"head","parent":"parent"}` + "\n" + `{"who":"turn","turn":"t1"}` + "\n" + `{"who":"me","say":"old"}` + "\n" + `{"who":"turn","turn":"t2"}` + "\n" + `{"who":"me","say":"new"}` + "\n",
+		})
+		files, _ := m.Find(context.Background(), env)
+		keys := func(ctx context.Context, id string) (map[string]bool, bool) {
+			for _, f := range files {
+				if strings.HasSuffix(f.Path, id+".jsonl") {
+					k, err := m.Keys(ctx, f, "")
+					return k, err == nil
+				}
+			}
+			return nil, false
+		}
+		for _, c := range readAll(t, m, env, ReadOptions{Keys: keys}) {
+			if c.ID == "child" {
+				expectLines(t, c, "\nuser old <inherited>\nuser new\n")
+			}
+		}
+		for _, c := range readAll(t, m, env, ReadOptions{}) {
+			if c.ID == "child" {
+				expectLines(t, c, "\nuser old\nuser new\n")
+			}
+		}
+	})
+}
+
+func TestConversationKeys(t *testing.T) {
+	y := `
+sources: [{id: log, paths: ["~/log/*.jsonl"], container: jsonl, sidecar: {meta: "{stem}.json"}}]
+lookups: {titles: {json: "titles.json", records: all, key: id, value: title}}
+conversation:
+  id: [{from: id, when: {kind: head}}, file:stem]
+  title: [custom, {from: auto, pick: last}, {lookup: titles, key: conv:id}, side:meta.title]
+  cwd: [side:meta.cwd, dir]
+  model: {template: "{vendor}/{model}", pick: last}
+  started: {from: at, unit: s}
+messages: [{when: {kind: me}, as: user, text: say}, {when: {kind: [head, name]}, as: skip}]
+`
+	read := func(t *testing.T, files map[string]string) *chat.Conversation {
+		return readAll(t, load(t, y), homeWith(t, files), ReadOptions{})[0]
+	}
+	base := `{"kind":"head","id":"c9","at":1780000000,"dir":"/x"}` + "\n" + `{"kind":"me","say":"hi","vendor":"v","model":"m1"}` + "\n" + `{"kind":"me","say":"hi","vendor":"v","model":"m2"}` + "\n"
+	c := read(t, map[string]string{"log/a.jsonl": base, "log/a.json": `{"cwd":"/srv/side","title":"from the sidecar"}`, "log/titles.json": `{"all":[{"id":"c9","title":"from the table"}]}`})
+	if c.ID != "c9" || c.Title != "from the table" || c.Cwd != "/srv/side" || c.Model != "v/m2" || c.Started.Unix() != 1780000000 {
+		t.Errorf("%+v", c)
+	}
+	c = read(t, map[string]string{"log/a.jsonl": base + `{"kind":"name","auto":"first"}` + "\n" + `{"kind":"name","auto":"second"}` + "\n", "log/a.json": `{"broken`})
+	if c.Title != "second" || c.Cwd != "/x" {
+		t.Errorf("%+v", c)
+	}
+	c = read(t, map[string]string{"log/a.jsonl": base + `{"kind":"name","auto":"late"}` + "\n" + `{"kind":"name","custom":"typed"}` + "\n"})
+	if c.Title != "typed" {
+		t.Errorf("%+v", c)
+	}
+}
