@@ -21,6 +21,7 @@ const (
 	sqlMemoryMaxBytes = 2*documentMaxBytes + 64<<20
 	// sqlCachedMax is how many compiled statements a DB keeps. A mapping has two or three.
 	sqlCachedMax = 8
-	// pieceBytes is how much is read from a file at once.
-	pieceBytes = 1 << 20
+	// pieceBytes is how much is read from a file at once: it stays in the cache of one core.
+	// With 1 MiB a scan is no faster.
+	pieceBytes = 256 << 10
 )
