@@ -604,59 +604,6 @@ func fitsPath(segs []globSegment, names []string) bool {
 	return i == len(segs)
 }
 
-// patternProblem says what is wrong with a pattern as written in a mapping, "" = nothing.
-// Variables are not looked up.
-func patternProblem(pattern string) string {
-	switch {
-	case strings.TrimSpace(pattern) == "":
-		return "empty pattern"
-	case strings.Contains(pattern, `\`):
-		return `"\" in a pattern: folders are separated by "/" on every system`
-	}
-	rest := pattern
-	for {
-		at := variableStart(rest)
-		if rest = rest[at:]; rest == "" {
-			break
-		}
-		end := closing(rest, 1)
-		if end < 0 {
-			return `"${" is not closed`
-		}
-		name, _, _ := strings.Cut(rest[2:end], ":-")
-		if !isVariableName(name) {
-			return fmt.Sprintf("%q is no name of a variable: letters, digits and \"_\" are", name)
-		}
-		rest = rest[2:]
-	}
-	start := strings.HasPrefix(pattern, "~/") || strings.HasPrefix(pattern, "${") || strings.HasPrefix(pattern, "./") || isAbs(pattern)
-	if !start {
-		return `a pattern starts with "~/", "${NAME}", "./" or "/"`
-	}
-	if strings.HasSuffix(pattern, "/") {
-		return "a pattern ends in the name of a file, not in \"/\""
-	}
-	wild := false
-	for src := range strings.SplitSeq(withoutVariables(pattern), "/") {
-		for _, alternative := range braces(src) {
-			if alternative == ".." {
-				if wild {
-					return `".." behind the first wildcard`
-				}
-				if strings.HasPrefix(pattern, "./") {
-					return `".." in a relative pattern: the parents are looked into anyway`
-				}
-			}
-			s, ok := parseSegment(alternative)
-			if !ok {
-				return fmt.Sprintf("%q: a bracket is not closed or empty", alternative)
-			}
-			wild = wild || s.wild
-		}
-	}
-	return ""
-}
-
 // withoutVariables puts an ordinary letter in the place of every ${...}.
 func withoutVariables(pattern string) string {
 	var b strings.Builder
@@ -666,12 +613,15 @@ func withoutVariables(pattern string) string {
 		if pattern = pattern[at:]; pattern == "" {
 			break
 		}
+		end := closing(pattern, 1)
+		if end < 0 {
+			break
+		}
 		b.WriteByte('x')
-		pattern = pattern[closing(pattern, 1)+1:]
+		pattern = pattern[end+1:]
 	}
 	return b.String()
 }
-
 func isVariableName(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -273,38 +273,6 @@ func TestFitsPath(t *testing.T) {
 	}
 }
 
-func TestPatternProblem(t *testing.T) {
-	for _, ok := range []string{
-		"~/.acme/*.jsonl", "${A}", "${A:-~/.a}/x/**/y-*.json", "./.acme.md", "/var/x", "C:/x/y", "${A:-${B:-~/c}}/x",
-		"~/[ab]/{c,d}/e", "~/a/../b/*", "${ROOT}/**/conversations{,-*}.json", "~/Acme - Next/x",
-	} {
-		if got := patternProblem(ok); got != "" {
-			t.Errorf("%s: %s", ok, got)
-		}
-	}
-	for _, tt := range []struct{ pattern, want string }{
-		{" ", "empty"},
-		{`~\x`, "folders are separated"},
-		{"x/y", "a pattern starts with"},
-		{"~", "a pattern starts with"},
-		{"~bob/x", "a pattern starts with"},
-		{"${A/x", "not closed"},
-		{"${A-B}/x", "no name of a variable"},
-		{"${1A}/x", "no name of a variable"},
-		{"${}/x", "no name of a variable"},
-		{"~/${A:-${B C}}/x", "no name of a variable"},
-		{"~/x/", "ends in the name"},
-		{"~/*/../x", "behind the first wildcard"},
-		{"~/{a*,b}/../x", "behind the first wildcard"},
-		{"./../x", "parents are looked into anyway"},
-		{"~/[a/x", "bracket"},
-	} {
-		if got := patternProblem(tt.pattern); !strings.Contains(got, tt.want) {
-			t.Errorf("%s: got %q, want %q", tt.pattern, got, tt.want)
-		}
-	}
-}
-
 // Whatever a mapping or a variable holds, what comes out is absolute, climbs nowhere, and
 // each place is its own expansion.
 func FuzzExpandPlaces(f *testing.F) {
@@ -328,6 +296,5 @@ func FuzzExpandPlaces(f *testing.F) {
 				t.Fatalf("%s became %q", p.String(), placeStrings(again))
 			}
 		}
-		patternProblem(pattern)
 	})
 }
