@@ -8,13 +8,17 @@ import (
 )
 
 // foldRune maps one rune for comparison. The long s and the Kelvin sign are letters that
-// lower-casing alone leaves apart from the s and the k that people type.
+// lower-casing alone leaves apart from the s and the k that people type. The dotted capital I
+// stays itself, as in Unicode's simple folding: lower-cased alone it would be an i, the third
+// character to become ASCII, and searches through raw bytes know of two.
 func foldRune(r rune) rune {
 	switch r {
 	case '\u017F':
 		return 's'
 	case '\u212A':
 		return 'k'
+	case '\u0130':
+		return r
 	}
 	return unicode.ToLower(r)
 }

@@ -14,13 +14,23 @@ func TestFold(t *testing.T) {
 		{"cyrillic", "ПОРТ", "порт"},
 		{"long s is an s", "Congreſs", "congress"},
 		{"kelvin is a k", "300 \u212A", "300 k"},
-		{"one rune stays one rune", "\u0130", "i"},
+		{"a dotted capital I is no i", "\u0130", "\u0130"},
 		{"grows", "\u023A", "\u2C65"},
 		{"bad byte", "A\xffB", "a\uFFFDb"},
 		{"no case", "端口", "端口"},
 	} {
 		if got := Fold(row.in); got != row.want {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+// A search looks at raw bytes first, and lets exactly two characters outside ASCII pass for
+// letters inside it.
+func TestFoldReachesASCIIFromTwoCharacters(t *testing.T) {
+	for r := rune(utf8.RuneSelf); r <= utf8.MaxRune; r++ {
+		if f := Fold(string(r)); len(f) == 1 && r != '\u017F' && r != '\u212A' {
+			t.Errorf("%U folds to %q", r, f)
 		}
 	}
 }
