@@ -196,22 +196,52 @@ func joinRaw(join string) RawFilter {
 	return RawRuns
 }
 
-// IDInBytes says whether the id of every conversation stands as it is in the file's bytes
-// or in its path. If not (templates, maps, subagents inside a file, parts without an id),
-// ids are only known by reading.
+// IDInBytes says whether every run of ASCII letters, digits, "_", "-" and "." in the id of
+// every conversation stands in the file's bytes or in its path. Of an id that is put together
+// ("<id>/<key>" of a subagent, "<stem>#3" of a part without one) the pieces do; a number behind
+// "#" was counted and stands nowhere. If not (templates, maps, sidecars), ids are only known by
+// reading.
 func (m *Mapping) IDInBytes() bool {
 	for _, s := range m.Sources {
-		if m.hasSubagentRule(s) || s.conversations != nil || s.start != nil {
+		if s.start != nil || s.Decoder != "" {
 			return false
 		}
 	}
-	e := m.conv[fieldID]
-	if e == nil {
-		return true
+	keys := []*expr{m.conv[fieldID]}
+	if m.tree != nil {
+		keys = append(keys, m.tree.id) // names a subagent inside a file
 	}
-	for _, t := range e.terms {
-		if t.kind != termSelect || t.decode != nil || t.parse || t.table != nil {
+	var visit func(list []*rule, depth int)
+	visit = func(list []*rule, depth int) {
+		for _, ru := range list {
+			if depth < rulesDepthMax {
+				visit(ru.first, depth+1)
+				visit(ru.all, depth+1)
+			}
+			keys = append(keys, ru.key)
+		}
+	}
+	visit(m.rules, 0)
+	for _, list := range m.define {
+		visit(list, 0)
+	}
+	for _, e := range keys {
+		if e != nil && !e.inBytes() {
 			return false
+		}
+	}
+	return true
+}
+
+func (e *expr) inBytes() bool {
+	for _, t := range e.terms {
+		if t.kind != termSelect || t.decode != nil || t.parse || t.table != nil || t.orElse != nil {
+			return false
+		}
+		for _, s := range t.sels {
+			if s.scope == scopeSide || s.scope == scopeConv {
+				return false
+			}
 		}
 	}
 	return true

@@ -228,7 +228,7 @@ func (r *recordRun) call(ru *rule, f *frame) {
 }
 
 // checkpointMark is what every checkpoint line holds; records with it are always decoded.
-const checkpointMark = "CHAT CHECKPOINT UUID="
+const checkpointMark = "CHAT CHECKPOINT UUID" // without the "=", which some JSON writers escape
 
 // resultText fills in what a tool said. It is the bulk of most transcripts, so it stays
 // undecoded where the reader does not want it, unless a checkpoint may be in it.
