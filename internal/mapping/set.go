@@ -172,6 +172,7 @@ func (s *Set) base(name string) func(string) (string, []byte, bool) {
 func (s *Set) Present(env Env) []string {
 	env.Cwds = nil // asking other providers is not worth a look ahead
 	exists := folders{}
+	env.Named = exists.named(env)
 	var present []string
 	for _, name := range s.names {
 		if s.present(name, env, exists) {
@@ -198,11 +199,14 @@ func (s *Set) present(name string, env Env, exists folders) bool {
 		return true
 	}
 	for _, pattern := range e.patterns {
-		// Which variables hold several values is not known without parsing: both readings count.
 		if exists.any(env, []string{pattern}, nil) {
 			return true
 		}
-		if vars := variables(pattern); len(vars) > 0 && exists.any(env, []string{pattern}, vars) {
+		// Which variables hold several values is not known without parsing: both readings count.
+		lists := slices.DeleteFunc(variables(pattern), func(name string) bool {
+			return env.Getenv == nil || !strings.Contains(env.Getenv(name), ",")
+		})
+		if len(lists) > 0 && exists.any(env, []string{pattern}, lists) {
 			return true
 		}
 	}
@@ -257,6 +261,23 @@ func (f folders) exists(dir string) bool {
 	// What may not be looked at is there: Find will say so.
 	f[dir] = err == nil || !missing(err)
 	return f[dir]
+}
+
+// named are the named roots without the folders that do not exist: of dozens of editors few
+// are there, and many mappings look into each.
+func (f folders) named(env Env) map[string][]string {
+	named := make(map[string][]string, len(env.Named))
+	for name := range env.Named {
+		places, _ := expandPlaces(env, "${"+name+"}/x", nil)
+		kept := []string{}
+		for _, p := range places {
+			if dir := p.folder(); filepath.IsAbs(dir) && f.exists(dir) {
+				kept = append(kept, strings.TrimSuffix(p.String(), "/x"))
+			}
+		}
+		named[name] = kept
+	}
+	return named
 }
 
 // any says whether the folder of one of the patterns exists. A relative pattern always has

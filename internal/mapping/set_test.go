@@ -362,20 +362,29 @@ func TestNamedRootsOfEditors(t *testing.T) {
 	}
 }
 
-// Starting costs a skim of every built-in mapping and the looks at their folders.
+// Starting costs a skim of every built-in mapping and the looks at their folders. Ten of the
+// mappings here live in editors, of which there are many.
 func BenchmarkPresent(b *testing.B) {
+	named, err := NamedRoots(mappings.FS)
+	if err != nil {
+		b.Fatal(err)
+	}
 	var files []string
 	filler := strings.Repeat("  - {when: {type: message, role: user}, as: user, text: content}\n", 180)
 	for i := range 45 {
 		name := fmt.Sprintf("p%02d", i)
-		files = append(files, name+".yaml", mappingText(name, "${XDG_DATA_HOME:-~/.local/share}/"+name+"/{a,b,c}/*.db")+filler)
+		patterns := "${XDG_DATA_HOME:-~/.local/share}/" + name + "/{a,b,c}/*.db"
+		if i < 10 {
+			patterns = "${VSCODE_USER}/globalStorage/" + name + "/tasks/*/a.json\", \"${VSCODE_USER}/workspaceStorage/*/" + name + "/*.jsonl"
+		}
+		files = append(files, name+".yaml", mappingText(name, patterns)+filler)
 	}
 	builtin := mappingFS(files...)
-	env := Env{Home: home(b, ".local/share/x")}
+	env := Env{Home: home(b, ".local/share/x", ".config/y", "AppData/Roaming/z"), Named: named}
 	for b.Loop() {
 		s, err := NewSet(builtin, nil)
 		if err != nil || len(s.Present(env)) != 0 {
-			b.Fatal(err)
+			b.Fatal(s.Present(env), err)
 		}
 	}
 }
