@@ -72,19 +72,25 @@ func (m *Mapping) find(ctx context.Context, env Env, limits globLimits) ([]File,
 	}
 	slices.SortFunc(w.errs, func(a, b FindError) int { return cmp.Compare(a.Path, b.Path) })
 	found := mergeLinked(w.found)
-	files := make([]File, len(found))
+	order := make([]*foundFile, len(found))
+	for i := range found {
+		found[i].time = m.modTime(&found[i])
+		order[i] = &found[i]
+	}
+	slices.SortFunc(order, func(a, b *foundFile) int {
+		return cmp.Or(b.time.Compare(a.time), cmp.Compare(a.path, b.path))
+	})
+	files := make([]File, len(order))
 	known := map[**globPlace]File{} // by list, which files share
-	for i, f := range found {
+	for i, f := range order {
 		like, ok := known[&f.places[0]]
 		if !ok {
 			like = m.fileOf(env, f.places)
 			known[&f.places[0]] = like
 		}
-		files[i] = m.fileAt(like, f.path, f.info)
+		files[i] = like
+		files[i].Path, files[i].Size, files[i].ModTime = f.path, f.info.Size(), f.time
 	}
-	slices.SortFunc(files, func(a, b File) int {
-		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
-	})
 	return files, w
 }
 
@@ -116,17 +122,16 @@ func (m *Mapping) fileOf(env Env, places []*globPlace) File {
 	return f
 }
 
-// fileAt is the file like at a path.
-func (m *Mapping) fileAt(like File, path string, info fs.FileInfo) File {
-	f := like
-	f.Path, f.Size, f.ModTime = path, info.Size(), info.ModTime()
-	if slices.ContainsFunc(f.Sources, func(n int) bool { return m.Sources[n].Container == "sqlite" }) {
-		// What was written last stands in the log beside the database until it is moved over.
-		if wal, err := os.Stat(path + "-wal"); err == nil && wal.ModTime().After(f.ModTime) {
-			f.ModTime = wal.ModTime()
+// modTime is when a file was last written to. What was written last to a database stands in
+// the log beside it until it is moved over.
+func (m *Mapping) modTime(f *foundFile) time.Time {
+	at := f.info.ModTime()
+	if slices.ContainsFunc(f.places, func(p *globPlace) bool { return m.Sources[p.source].Container == "sqlite" }) {
+		if wal, err := os.Stat(f.path + "-wal"); err == nil && wal.ModTime().After(at) {
+			return wal.ModTime()
 		}
 	}
-	return f
+	return at
 }
 
 // places are the patterns of all sources, filled in.
@@ -331,9 +336,11 @@ func (m *Mapping) FileAt(env Env, path string) (File, error) {
 	}
 	fit := fits(path)
 	if len(fit) == 0 {
-		// Where home itself is a link, a path may be given in its other spelling.
-		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-			fit = fits(real)
+		for _, other := range otherSpellings(env, path) {
+			if fit = fits(other); len(fit) > 0 {
+				path = other // as Find has it, so that the files beside it are where they belong
+				break
+			}
 		}
 	}
 	if len(fit) == 0 {
@@ -345,7 +352,24 @@ func (m *Mapping) FileAt(env Env, path string) (File, error) {
 			}
 		}
 	}
-	return m.fileAt(m.fileOf(env, fit), path, info), nil
+	f := m.fileOf(env, fit)
+	f.Path, f.Size = path, info.Size()
+	f.ModTime = m.modTime(&foundFile{path: path, info: info, places: fit})
+	return f, nil
+}
+
+// otherSpellings are the paths under which a pattern may know a file that was given through
+// a link: its real path, and that path from home on, which may be a link itself.
+func otherSpellings(env Env, path string) []string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil
+	}
+	paths := []string{real}
+	if home, err := filepath.EvalSymlinks(env.Home); err == nil && below(filepath.ToSlash(real), filepath.ToSlash(home)) {
+		paths = append(paths, filepath.Join(env.Home, real[len(home):]))
+	}
+	return paths
 }
 
 // moved is the place of a copied file: the last segments of its source's patterns are taken

@@ -439,7 +439,7 @@ func TestFileAt(t *testing.T) {
 	}{
 		{"fits", ".acme/log/p/a.jsonl", ".acme/log/p/a.jsonl [0 1]", ".acme/log"},
 		{"packed", ".acme/log/p/b.jsonl.gz", ".acme/log/p/b.jsonl.gz [0 1]", ".acme/log"},
-		{"through a link", "linked/log/p/a.jsonl", "linked/log/p/a.jsonl [0 1]", ".acme/log"},
+		{"through a link", "linked/log/p/a.jsonl", ".acme/log/p/a.jsonl [0 1]", ".acme/log"},
 		{"relative pattern", "work/.notes.md", "work/.notes.md [3]", ""},
 		{"copied with its folder", "copy/log/p/c.jsonl", "copy/log/p/c.jsonl [0 1 3]", "copy"},
 		{"copied alone", "copy/d.jsonl", "copy/d.jsonl [0 1 3]", "copy"},
@@ -461,6 +461,12 @@ func TestFileAt(t *testing.T) {
 				t.Errorf("got %+v", f)
 			}
 		})
+	}
+	// Home itself may be a link, and a path given in its real spelling.
+	env.Home = filepath.Join(dir, "home-link")
+	put(t, dir, "home-link -> .")
+	if f, err := m.FileAt(env, filepath.Join(dir, ".acme", "log", "p", "a.jsonl")); err != nil || f.Path != filepath.Join(env.Home, ".acme", "log", "p", "a.jsonl") || !f.mayRead(0, filepath.Join(env.Home, ".acme", "x")) {
+		t.Errorf("real path of a linked home: got %+v, %v", f, err)
 	}
 	if f, err := m.FileAt(env, ".notes.md"); err != nil || f.Path != filepath.Join(dir, "work", ".notes.md") {
 		t.Errorf("relative path: got %s, %v", f.Path, err)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // globLimits bound one walk. Real stores stay far below: they are there for a pattern that
@@ -49,6 +50,7 @@ type foundFile struct {
 	info   fs.FileInfo
 	places []*globPlace // one per source, in order
 	link   bool
+	time   time.Time // see Mapping.modTime
 }
 
 // A step is a place and the number of its segment that comes next.
@@ -321,7 +323,7 @@ func (w *walker) file(path string, mode fs.FileMode, fits []step, link bool, loo
 		w.halt(path, fmt.Errorf("more than %d files: the rest is left out", w.limits.files))
 		return
 	}
-	w.found = append(w.found, foundFile{path, info, places, link})
+	w.found = append(w.found, foundFile{path: path, info: info, places: places, link: link})
 }
 
 // placesOf is the list of the places that a file fits, the best of each source, in order.

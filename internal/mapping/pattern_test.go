@@ -181,10 +181,10 @@ func TestPlaceFolders(t *testing.T) {
 			if len(places) == 0 {
 				t.Fatal("no place")
 			}
-			if got := places[0].folder(); got != tt.folder {
+			if got := filepath.ToSlash(places[0].folder()); got != tt.folder {
 				t.Errorf("folder: got %s, want %s", got, tt.folder)
 			}
-			if got := confines(env, &places[0]); got != tt.base {
+			if got := filepath.ToSlash(confines(env, &places[0])); got != tt.base {
 				t.Errorf("base: got %s, want %s", got, tt.base)
 			}
 		})

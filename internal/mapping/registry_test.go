@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"parlance/internal/chat"
 )
 
 func TestFindFromRegistry(t *testing.T) {
@@ -98,6 +100,18 @@ func TestFindFromRegistryThatIsNoFile(t *testing.T) {
 	}
 }
 
+func TestFindFromRegistryThatIsTooBig(t *testing.T) {
+	dir := home(t, "projects.json")
+	if err := os.Truncate(filepath.Join(dir, "projects.json"), registryMaxBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	m := &Mapping{Name: "acme", Sources: []*Source{{Container: "sqlite", PathsFrom: &pathsFrom{file: "~/projects.json", path: "{.}/x"}}}}
+	_, errs := m.Find(t.Context(), Env{Home: dir})
+	if got, want := errorRows(dir, errs), []string{"acme: ~/projects.json: registry: larger than 16 MB"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestFillBraces(t *testing.T) {
 	el := `{"dir":"/srv/a b","win":"C:\\Users\\ana\\x","star":"/srv/*","home":"~/x","up":{"n":"y"},"n":3,"none":null,"dollar":"/srv/${A}"}`
 	tests := []struct{ name, pattern, want string }{
@@ -124,5 +138,49 @@ func TestFillBraces(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", got, ok, tt.want)
 			}
 		})
+	}
+}
+
+// What the loader makes of a registry is what finding needs.
+func TestFindFromRegistryOfALoadedMapping(t *testing.T) {
+	text := `parlance: 1
+name: acme
+sources:
+  - paths_from: {file: "${XDG_DATA_HOME:-~/.local/share}/acme/projects.json", each: projects.list, path: "{data.dir}/acme.jsonl", as: registry}
+    container: jsonl
+conversation: {cwd: side:registry.path}
+messages:
+  - {when: {who: me}, as: user, text: say}
+tests:
+  - name: a question
+    records: |
+      {"who":"me","say":"hi"}
+    expect: [{user: hi}]
+`
+	m, problems := Load("acme.yaml", []byte(text), nil)
+	if m == nil {
+		t.Fatal(problems)
+	}
+	dir := home(t, "one/acme.jsonl")
+	registry := `{"projects":{"list":[{"path":"/srv/one","data":{"dir":"` + filepath.ToSlash(dir) + `/one"}}]}}`
+	put(t, dir, ".local/share/acme/projects.json")
+	if err := os.WriteFile(filepath.Join(dir, ".local", "share", "acme", "projects.json"), []byte(registry), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "one", "acme.jsonl"), []byte(`{"who":"me","say":"hi"}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	files, errs := m.Find(t.Context(), Env{Home: dir})
+	if len(files) != 1 || errs != nil {
+		t.Fatalf("got %q, %v", rows(dir, files), errs)
+	}
+	err := m.Read(t.Context(), files[0], ReadOptions{}, func(c *chat.Conversation) error {
+		if c.Cwd != "/srv/one" {
+			t.Errorf("got cwd %q", c.Cwd)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
