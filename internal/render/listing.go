@@ -1,0 +1,128 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"parlance/internal/chat"
+)
+
+// slugsBytes caps the line of checkpoints of one conversation in a listing. Two dozen long
+// names fit; what is left out is counted.
+const slugsBytes = 4096
+
+// ListingOptions say how a listing came about.
+type ListingOptions struct {
+	Search  string // as given; "" = none
+	Current string // full id of the conversation that asks, "" if it is not known
+	Titles  bool   // show titles too
+	More    bool   // a limit left out further conversations
+	Tokens  int    // budget as in ForkOptions; negative = none
+}
+
+// Listing is the list of rows as text for an agent or a terminal, without a newline at its
+// end. What matched is shown only with a search.
+func Listing(rows []chat.Row, o ListingOptions) string {
+	var head, matching string
+	if o.Current != "" {
+		head = "current chat id = " + line(o.Current) + "\n"
+	}
+	searched := !chat.Blank(o.Search)
+	if searched {
+		matching = fmt.Sprintf(" matching \"%s\"", line(o.Search))
+	}
+	switch {
+	case len(rows) == 0 && head == "":
+		return fmt.Sprintf("No conversations found%s.", matching)
+	case len(rows) == 0:
+		return fmt.Sprintf("%s0 conversation(s)%s.", head, matching)
+	}
+	left := o.budget() - len(head) - len(matching) - 200 // the lines around the rows
+	var b strings.Builder
+	shown := 0
+	for i := range rows {
+		entry := listingEntry(&rows[i], searched, o.Titles)
+		if left -= len(entry); left < 0 && shown > 0 {
+			break
+		}
+		b.WriteString(entry)
+		shown++
+	}
+	text := fmt.Sprintf("%s%d conversation(s)%s:%s", head, shown, matching, b.String())
+	if o.More || shown < len(rows) {
+		text += fmt.Sprintf("\n(only the first %d are listed; narrow the search or raise the limit to see others)", shown)
+	}
+	return text
+}
+
+func (o ListingOptions) budget() int {
+	if o.Tokens < 0 {
+		return int(^uint(0) >> 1)
+	}
+	return budgetBytes(o.Tokens)
+}
+
+// listingEntry is one row, each line with a newline before it.
+func listingEntry(r *chat.Row, searched, titles bool) string {
+	var b strings.Builder
+	put := func(format string, args ...any) { fmt.Fprintf(&b, "\n  "+format, args...) }
+	fmt.Fprintf(&b, "\n- %s | %s", r.Updated.UTC().Format("2006-01-02 15:04 UTC"), line(r.FullID()))
+	if r.Project != "" {
+		b.WriteString(" | " + line(r.Project))
+	}
+	if title := line(r.Title); titles && title != "" && title != r.Prompt {
+		put("title: %s", title)
+	}
+	if prompt := Clean(r.Prompt); prompt != "" {
+		put("prompt: %s", prompt)
+	} else {
+		put("prompt: (empty)")
+	}
+	if r.Messages != chat.Uncounted {
+		put("messages: %d", r.Messages)
+	}
+	if r.Row != "" {
+		put("database: %s", line(r.File))
+		put("session: %s", line(r.Row))
+	} else {
+		put("file: %s", line(r.File))
+	}
+	if len(r.Checkpoints) > 0 {
+		put("slugs: %s", slugs(r.Checkpoints, slugsBytes))
+	}
+	if !searched {
+		return b.String()
+	}
+	reasons := slices.Clone(r.Matched)
+	for i, reason := range reasons {
+		if reason == chat.MatchTranscript {
+			reasons[i] = fmt.Sprintf("%s (%s)", reason, count(r.Hits, "hit"))
+		}
+	}
+	put("matched: %s", strings.Join(reasons, ", "))
+	if r.First != "" {
+		put("first: %s", Clean(r.First))
+	}
+	if r.Last != "" {
+		put("last: %s", Clean(r.Last))
+	}
+	return b.String()
+}
+
+// slugs names checkpoints within a limit of bytes, and counts those it leaves out.
+func slugs(checkpoints []chat.Checkpoint, limitBytes int) string {
+	var b strings.Builder
+	for i, cp := range checkpoints {
+		name := fmt.Sprintf("%s (UUID=%s)", line(cp.Slug), cp.UUID)
+		if i > 0 {
+			name = ", " + name
+		}
+		if b.Len()+len(name) > limitBytes {
+			fmt.Fprintf(&b, " (+%d more)", len(checkpoints)-i)
+			break
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
