@@ -142,7 +142,7 @@ func (m *Mapping) places(ctx context.Context, env Env) ([]globPlace, []FindError
 		add := func(pattern, registry string) {
 			places, err := expandPlaces(env, pattern, src.Split)
 			if err != nil {
-				errs = append(errs, FindError{Path: pattern, Err: errors.Unwrap(err)})
+				errs = append(errs, FindError{Path: pattern, Err: err})
 			}
 			for _, p := range places {
 				p.source, p.rank, p.registry = i, len(all), registry

@@ -368,6 +368,20 @@ func TestFindLimits(t *testing.T) {
 	}
 }
 
+func TestFindSaysThatAPatternIsTooWide(t *testing.T) {
+	dir := home(t, "s/1111111")
+	wide := "~/s/" + strings.Repeat("{0,1,2,3,4,5,6,7,8,9}", 6)
+	for _, m := range []*Mapping{
+		acme([]string{wide}),
+		{Name: "acme", Sources: []*Source{{PathsFrom: &pathsFrom{file: wide, path: "{.}"}}}},
+	} {
+		_, errs := m.Find(t.Context(), Env{Home: dir})
+		if got, want := errorRows(dir, errs), []string{"acme: " + wide + ": more than 100000 places: the others are left out"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestFindStopsWhenCancelled(t *testing.T) {
 	dir := home(t, "s/a/1")
 	ctx, cancel := context.WithCancel(t.Context())

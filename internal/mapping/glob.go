@@ -190,12 +190,15 @@ func (w *walker) tooDeep(dir string, steps []step) []step {
 	})
 }
 
-// addStep adds a step that is not there yet; "**" reaches some in two ways.
+// addStep adds a step that may be there already: "**" reaches some in two ways, other
+// patterns reach each in one.
 func addStep(steps []step, s step) []step {
-	for i := range steps {
-		if steps[i].place == s.place && steps[i].at == s.at {
-			steps[i].deep = max(steps[i].deep, s.deep)
-			return steps
+	if s.place.deep && s.at >= s.place.fixed {
+		for i := range steps {
+			if steps[i].place == s.place && steps[i].at == s.at {
+				steps[i].deep = max(steps[i].deep, s.deep)
+				return steps
+			}
 		}
 	}
 	return append(steps, s)

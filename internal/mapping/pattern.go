@@ -34,8 +34,9 @@ var knownDefaults = map[string]string{
 type globPlace struct {
 	root  string // "/", "C:/" or "//server/share/"
 	segs  []globSegment
-	fixed int // so many segments in front of the first wildcard, never the last segment
-	own   int // so many of them come from the variable, home or folder that the pattern starts with
+	fixed int  // so many segments in front of the first wildcard, never the last segment
+	deep  bool // has a "**"
+	own   int  // so many of them come from the variable, home or folder that the pattern starts with
 
 	source   int    // index of the source
 	rank     int    // its number in the order of sources and patterns
@@ -129,7 +130,7 @@ func expandPlaces(env Env, pattern string, split []string) ([]globPlace, error) 
 		}
 	}
 	if x.over {
-		return places, fmt.Errorf("%s: more than %d places: the others are left out", pattern, placesMax)
+		return places, fmt.Errorf("more than %d places: the others are left out", placesMax)
 	}
 	return places, nil
 }
@@ -509,6 +510,7 @@ func (a alt) place() (globPlace, bool) {
 	if !ok || len(p.segs) == 0 {
 		return globPlace{}, false
 	}
+	p.deep = slices.ContainsFunc(p.segs, func(s globSegment) bool { return s.deep })
 	for p.fixed < len(p.segs)-1 && !p.segs[p.fixed].wild {
 		p.fixed++
 	}

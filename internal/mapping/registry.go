@@ -24,7 +24,7 @@ func (pf *pathsFrom) elements(ctx context.Context, env Env, split []string) ([]g
 	places, err := expandPlaces(env, pf.file, split)
 	w := &walker{ctx: ctx, limits: defaultGlobLimits}
 	if err != nil {
-		w.problem(pf.file, errors.Unwrap(err))
+		w.problem(pf.file, err)
 	}
 	for i := range places {
 		places[i].rank = i
