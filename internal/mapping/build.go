@@ -42,6 +42,7 @@ type unit struct {
 	copyOf     string // parent conversation, of copied.parent
 	hasCopy    bool
 	abandoned  bool
+	noFork     bool // of tree.except
 }
 
 type lastText struct {
@@ -163,10 +164,7 @@ func (b *builder) settle(x *scopes, fallbackID string) {
 		if c.Parent == c.ID {
 			c.Parent = ""
 		}
-		c.Subagent = b.src.Subagent
-		if b.m.conv[fieldSubagent] != nil {
-			c.Subagent = b.fields[fieldSubagent].found
-		}
+		c.Subagent = b.src.Subagent || b.fields[fieldSubagent].found
 	}
 	c.Started, c.Updated = b.fields[fieldStarted].time, b.fields[fieldUpdated].time
 }
@@ -459,7 +457,7 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 		target.conv.Read.Incomplete = "more records than recordsMax (5 million)"
 		return
 	}
-	x.badTime = func(raw string) { target.warn("line %d: not a time: %.40q", origin.Line, raw) }
+	x.badTime = func(raw string) { target.warn("%s: not a time: %.40q", whereIs(origin), raw) }
 	target.readFields(x, f, true)
 	r := &recordRun{scopes: x, m: b.m, b: target, opts: b.opts, origin: origin, raw: raw}
 	held := r.rules(list, f)
@@ -474,6 +472,9 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 		rd.Used++
 	}
 	u := &unit{id: id, parent: parent}
+	if t := b.m.tree; t != nil && t.except != nil {
+		u.noFork = x.holds(t.except, f)
+	}
 	if c := b.m.copied; c != nil {
 		if c.prefix != nil {
 			u.copyKey = x.evalText(c.prefix, f)
@@ -489,6 +490,14 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 		u.recordID = r.commons().id
 	}
 	target.add(r, u, r.out)
+}
+
+// whereIs says where in its file something was, for a person.
+func whereIs(o chat.Origin) string {
+	if o.Line == 0 && o.Pointer != "" {
+		return o.Pointer
+	}
+	return "line " + strconv.Itoa(o.Line)
 }
 
 // recordsMax ends a conversation of a file that grows without end.

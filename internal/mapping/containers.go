@@ -22,17 +22,17 @@ import (
 
 // joined gives the files of the innermost join as records, each with one key per level.
 func (rd *reading) joined(ctx context.Context, s *session) error {
-	return rd.joinLevel(ctx, s, rd.src.join[0], rd.file.Path, s.x.doc, "")
+	return rd.joinLevel(ctx, s, rd.src.join[0], rd.file.Path, s.x.doc, "", false)
 }
 
 // joinLevel walks one level: parent is the file one level up, prefix the members that the
-// levels above gave.
-func (rd *reading) joinLevel(ctx context.Context, s *session, j *join, parent string, doc *value, prefix string) error {
+// levels above gave; lone says that the level above gives a record of its own.
+func (rd *reading) joinLevel(ctx context.Context, s *session, j *join, parent string, doc *value, prefix string, lone bool) error {
 	paths, err := rd.joinFiles(s, j, parent, doc)
 	if err != nil {
 		s.main.warn("%v", err)
 	}
-	if len(paths) == 0 && prefix != "" {
+	if len(paths) == 0 && prefix != "" && !lone {
 		s.joinedRecord("{"+prefix+"}", parent)
 		return nil
 	}
@@ -62,8 +62,11 @@ func (rd *reading) joinLevel(ctx context.Context, s *session, j *join, parent st
 			s.joinedRecord("{"+members+"}", path)
 			continue
 		}
-		if err := rd.joinLevel(ctx, s, j.join[0], path, v, members); err != nil {
+		if err := rd.joinLevel(ctx, s, j.join[0], path, v, members, j.self); err != nil {
 			return err
+		}
+		if j.self {
+			s.joinedRecord("{"+members+"}", path)
 		}
 	}
 	return nil
@@ -97,7 +100,8 @@ func (rd *reading) joinFiles(s *session, j *join, parent string, doc *value) ([]
 			if p.src == "stem" {
 				text = stem
 			} else {
-				text = s.x.text(s.x.find(p.sel, &frame{elem: doc}))
+				d := s.x.ofDocument()
+				text = d.text(d.find(p.sel, &frame{elem: doc}))
 			}
 			if text == "" || text == "." || text == ".." || strings.ContainsAny(text, `/\`+"\x00") {
 				return nil, nil
@@ -106,7 +110,7 @@ func (rd *reading) joinFiles(s *session, j *join, parent string, doc *value) ([]
 		}
 		b.WriteString(text)
 	}
-	root, rest, ok := rd.pattern(b.String())
+	root, rest, ok := rd.pattern(filepath.Dir(parent), b.String())
 	if !ok {
 		return nil, fmt.Errorf("join %s: leads out of the folder that the pattern names", j.as)
 	}
@@ -131,11 +135,10 @@ func (rd *reading) joinFiles(s *session, j *join, parent string, doc *value) ([]
 	return out, err
 }
 
-// pattern cuts a pattern relative to the file's folder into the fixed folder and the rest;
-// false if that folder may not be read.
-func (rd *reading) pattern(relative string) (root, rest string, ok bool) {
-	dir := escapeGlob(filepath.ToSlash(filepath.Dir(rd.file.Path)))
-	fixed, rest := doublestar.SplitPattern(path.Join(dir, relative))
+// pattern cuts a pattern relative to a folder into the fixed folder and the rest; false if
+// the fixed folder may not be read.
+func (rd *reading) pattern(dir, relative string) (root, rest string, ok bool) {
+	fixed, rest := doublestar.SplitPattern(path.Join(escapeGlob(filepath.ToSlash(dir)), relative))
 	root = filepath.FromSlash(unescapeGlob(fixed))
 	return root, rest, rd.file.mayRead(rd.src.index, root)
 }

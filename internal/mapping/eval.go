@@ -64,6 +64,14 @@ const defaultJoin = "\n\n"
 
 func textGot(s string) got { return got{kind: gotText, text: s} }
 
+// wordGot is a text that is absent if it is empty.
+func wordGot(s string) got {
+	if s == "" {
+		return got{}
+	}
+	return textGot(s)
+}
+
 func jsonGot(v *value) got {
 	if v.absent() {
 		return got{}
@@ -116,11 +124,11 @@ func (x *scopes) find(s *selector, f *frame) got {
 		if x.conv == nil {
 			return got{}
 		}
-		return textGot(x.conv(s.field))
+		return wordGot(x.conv(s.field))
 	case scopeFile:
-		return textGot(x.file[s.name])
+		return wordGot(x.file[s.name])
 	case scopeEntry:
-		return textGot(x.entryKey)
+		return wordGot(x.entryKey)
 	}
 	if base.kind() == jsonAbsent {
 		return got{}
@@ -538,10 +546,16 @@ func (x *scopes) flatten(v *value, join string, levels int) string {
 		if x.isImage(v) {
 			return "[image]"
 		}
+		blank := false
 		for _, key := range textKeys {
-			if m := v.get(key, x.a); !m.empty() {
+			m := v.get(key, x.a)
+			if !m.empty() {
 				return x.flatten(m, join, levels-1)
 			}
+			blank = blank || m.kind() == jsonString || m.kind() == jsonArray
+		}
+		if blank {
+			return "" // there is a text, and it is empty
 		}
 		return compact(v.raw)
 	}

@@ -43,6 +43,9 @@ func (b *builder) finish(ctx context.Context, x *scopes, f File, fallbackID stri
 	if c.Updated.IsZero() {
 		c.Updated = latest
 	}
+	if c.Updated.IsZero() && b.src.list != "" {
+		c.Updated = c.Started // the time of a database is that of its newest conversation
+	}
 	if c.Updated.IsZero() {
 		c.Updated = f.ModTime.UTC().Truncate(time.Millisecond)
 	}
@@ -187,6 +190,9 @@ func (b *builder) markForks(onPath []bool, parentOf func(int) (int, bool)) {
 			}
 		}
 	}
+	forks := func(i, parent int) bool {
+		return !onPath[i] && pathChild[parent] && !b.units[i].noFork && b.firstRole(i) == chat.User
+	}
 	const unknown, kept, given = 0, 1, 2
 	state := make([]byte, len(b.units))
 	for i := range b.units {
@@ -204,7 +210,7 @@ func (b *builder) markForks(onPath []bool, parentOf func(int) (int, bool)) {
 			if b.units[j].id == "" || !ok || p < 0 {
 				break
 			}
-			if !onPath[j] && pathChild[p] && b.firstRole(j) == chat.User {
+			if forks(j, p) {
 				verdict = given
 				break
 			}
@@ -214,7 +220,7 @@ func (b *builder) markForks(onPath []bool, parentOf func(int) (int, bool)) {
 			u := way[k]
 			if verdict == kept {
 				// A fork further down the way is one of its own.
-				if p, ok := parentOf(u); ok && p >= 0 && !onPath[u] && pathChild[p] && b.firstRole(u) == chat.User {
+				if p, ok := parentOf(u); ok && p >= 0 && forks(u, p) {
 					verdict = given
 				}
 			}
@@ -415,7 +421,7 @@ func (b *builder) joinResults(list []*made) {
 			}
 			if call == nil {
 				if orphans++; orphans <= orphansNamed {
-					b.warn("line %d: tool_result without its call: %.60s", m.Origin.Line, m.Call)
+					b.warn("%s: tool_result without its call: %.60s", whereIs(m.Origin), m.Call)
 				}
 				break
 			}

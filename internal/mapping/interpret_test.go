@@ -456,3 +456,214 @@ messages: [{when: {kind: me}, as: user, text: say}, {when: {kind: [head, name]},
 		t.Errorf("%+v", c)
 	}
 }
+
+func TestDocumentOutlivesItsRecords(t *testing.T) {
+	y := `
+sources: [{id: d, paths: ["~/*.json"], container: json, records: session.items, when: {session: {exists: true}}, sidecar: {more: "{doc:session.id}.txt"}}]
+conversation: {id: doc:session.id, title: doc:t, cwd: side:more}
+messages: [{when: {say: {exists: true}}, as: user, text: say}]
+`
+	got := readAll(t, load(t, y), homeWith(t, map[string]string{
+		"a.json": `{"session":{"id":"0a","items":[{"say":"one","x":1},{"say":"two","y":[1,2]},{"say":"three"}]},"t":"T"}`, "0a.txt": "/srv/x\n",
+	}), ReadOptions{})
+	c := got[0]
+	expectLines(t, c, "\nuser one\nuser two\nuser three\n")
+	if c.ID != "0a" || c.Title != "T" || c.Cwd != "/srv/x" || c.Messages[1].Origin.Pointer != "/session/items/1" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestConversationsOfOneDocument(t *testing.T) {
+	y := `
+sources: [{id: d, paths: ["~/all.json"], container: json, conversations: chats, records: items}]
+conversation: {id: doc:id, title: doc:name}
+messages: [{when: {who: me}, as: user, text: say}]
+`
+	m := load(t, y)
+	env := homeWith(t, map[string]string{"all.json": `{"chats":[{"id":"a","name":"A","items":[{"who":"me","say":"x"}]},{"name":"no id","items":{"k":{"who":"me","say":"y"}}}]}`})
+	got := readAll(t, m, env, ReadOptions{})
+	if len(got) != 2 || got[0].ID != "a" || got[0].Row != "a" || got[1].ID != "all#2" || got[1].Messages[0].Origin.Pointer != "/items/k" {
+		t.Errorf("%+v", got)
+	}
+	if one := readAll(t, m, env, ReadOptions{Row: "all#2"}); len(one) != 1 || one[0].Title != "no id" {
+		t.Errorf("%+v", one)
+	}
+}
+
+func TestTreeExcept(t *testing.T) {
+	y := `
+tree: {id: id, parent: up, abandon: prompt_forks, except: {local: true}}
+messages: [{when: {who: me}, as: user, text: say}]
+`
+	expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
+{"id":"2","up":"1","local":true,"who":"me","say":"/clear"}
+{"id":"3","up":"2","who":"me","say":"a real prompt"}
+{"id":"4","up":"1","who":"me","say":"given up"}
+{"id":"5","up":"1","local":true,"who":"me","say":"!make"}
+`), "\nuser a\nuser /clear\nuser a real prompt\nuser given up <abandoned>\nuser !make\n")
+}
+
+func TestJoinedTreeOfFiles(t *testing.T) {
+	y := `
+sources:
+  - id: tree
+    paths: ["~/x/s/*.json"]
+    container: json
+    join: [{files: "../m/{stem}/*.json", as: message, SELFjoin: [{files: "../../p/{id}/*.json", as: part}]}]
+conversation: {id: doc:id}
+messages:
+  - {when: {part: {exists: false}}, as: system, text: message.note}
+  - {when: {message.who: me}, as: user, text: part.say}
+`
+	files := map[string]string{
+		"x/s/one.json": `{"id":"one"}`, "x/m/one/b.json": `{"id":"mb","who":"me","note":"b"}`, "x/m/one/a.json": `{"id":"ma","who":"me","note":"a"}`,
+		"x/m/one/c.json": `{"id":"../../x","who":"me","note":"no way out"}`, "x/p/ma/2.json": `{"say":"two"}`, "x/p/ma/1.json": `{"say":"one"}`, "x/p/ma/3.json": `{"say`,
+	}
+	got := readAll(t, load(t, strings.Replace(y, "SELF", "", 1)), homeWith(t, files), ReadOptions{})
+	expectLines(t, got[0], "\nuser one\nuser two\nsystem b\nsystem no way out\n")
+	if len(got[0].Read.Broken) != 1 || !strings.Contains(got[0].Read.Broken[0].Why, "3.json") {
+		t.Errorf("broken %+v", got[0].Read.Broken)
+	}
+	got = readAll(t, load(t, strings.Replace(y, "SELF", "self: true, ", 1)), homeWith(t, files), ReadOptions{})
+	expectLines(t, got[0], "\nuser one\nuser two\nsystem a\nsystem b\nsystem no way out\n")
+}
+
+func TestTextContainer(t *testing.T) {
+	y := `
+sources:
+  - id: notes
+    paths: ["~/notes.txt"]
+    container: text
+    conversation_start: '^# chat (?P<at>.*)$'
+    lines:
+      - {kind: call, match: '^\[call\] (?P<name>\S+)', then: '^  (?P<text>.*)$'}
+      - {kind: user, match: '^> ?(?P<text>.*)$'}
+      - {kind: rule, match: '^---$'}
+      - {kind: bot, match: '^[^*](?P<text>.*)|^$'}
+conversation: {id: {template: "{file:stem}-{doc:@index}"}, started: doc:at}
+messages:
+  - {when: {kind: user}, as: user, text: text}
+  - {when: {kind: bot}, as: assistant, text: text}
+  - {when: {kind: call}, as: tool_call, name: name, input: text, result: never}
+  - {when: {kind: rule}, as: skip}
+`
+	got := readAll(t, load(t, y), homeWith(t, map[string]string{"notes.txt": `before
+# chat 2026-01-02 03:04:05
+> first
+> second
+
+-answer
+
+-more
+[call] ls
+  -l
+  -a
+[call] cat
+  x
+* dropped
+---
+# chat 2026-01-03 00:00:00
+> other
+`}), ReadOptions{})
+	if len(got) != 2 {
+		t.Fatalf("%d conversations", len(got))
+	}
+	expectLines(t, got[0], "\nuser first\nsecond\nassistant answer\n\nmore\ntool_call ls: -l\n-a\ntool_call cat: x\n")
+	if c := got[0]; c.ID != "notes-1" || stamp(c.Started) != "2026-01-02T03:04:05.000Z" || c.Read.Skipped["line"] != 1 {
+		t.Errorf("%+v", c)
+	}
+	expectLines(t, got[1], "\nuser other\n")
+}
+
+func TestReplay(t *testing.T) {
+	y := `
+sources:
+  - {id: log, paths: ["~/log/*.jsonl"], container: jsonl, records: turns,
+     replay: {op: k, path: p, value: v, at: i, init: 0, set: 1, append: 2, delete: 3}}
+conversation: {id: doc:id, title: doc:meta.title}
+messages: [{when: {ask: {exists: true}}, all: [{as: user, text: ask}, {as: assistant, text: answer}]}]
+`
+	c := oneLog(t, y, `{"k":0,"v":{"id":"x","turns":[{"ask":"a"}]}}
+{"k":1,"p":["turns",0,"answer"],"v":"first"}
+{"k":1,"p":["meta","title"],"v":"T"}
+{"k":2,"p":["turns"],"v":[{"ask":"b"},{"ask":"c"}]}
+{"k":2,"p":["turns"],"i":2,"v":[{"ask":"d"}]}
+{"k":3,"p":["turns",1]}
+{"k":9,"p":[]}
+{"k":1,"p":["id","deep"],"v":1}
+{"k":2,"p":["turns"],"v":"no list"}
+`)
+	expectLines(t, c, "\nuser a\nassistant first\nuser d\n")
+	if c.ID != "x" || c.Title != "T" || len(c.Read.Broken) != 3 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestFilesWithNothingInThem(t *testing.T) {
+	y := "sources: [{id: log, paths: [\"~/log/*.jsonl\"], container: jsonl, when: {who: {exists: true}}}, {id: doc, paths: [\"~/log/*.json\"], container: json, records: r}]\n" + talk
+	m := load(t, y)
+	env := homeWith(t, map[string]string{"log/a.jsonl": "", "log/b.jsonl": "\n\n", "log/c.jsonl": `{"who":"me","sa`, "log/d.json": " \n", "log/e.jsonl": `{"other":1}` + "\n"})
+	files, _ := m.Find(context.Background(), env)
+	for _, f := range files {
+		err := m.Read(context.Background(), f, ReadOptions{}, func(c *chat.Conversation) error {
+			t.Errorf("%s gave %+v", f.Path, c)
+			return nil
+		})
+		if wrong := strings.HasSuffix(f.Path, "e.jsonl"); (err != nil) != wrong {
+			t.Errorf("%s: %v", f.Path, err)
+		}
+	}
+}
+
+func TestWordsOfTheFileAreAbsentIfEmpty(t *testing.T) {
+	y := `
+sources: [{id: log, paths: ["~/log/*.jsonl"], container: jsonl, capture: '/(?P<who>x)?log/'}]
+conversation: {title: [{from: file:stem, when: {"file:who": {exists: true}}}, file:dir]}
+` + talk
+	if c := oneLog(t, y, `{"who":"me","say":"hi"}`+"\n"); c.Title != "log" {
+		t.Errorf("title %q", c.Title)
+	}
+}
+
+func TestDiffs(t *testing.T) {
+	y := `
+messages:
+  - when: {who: tool}
+    all:
+      - {as: tool_call, name: name, call: k, input: in, diff: {edit: [in.old, in.new]}}
+      - {as: tool_result, call: k, text: out, diff: {patch: patch}}
+`
+	c := oneLog(t, y, `{"who":"tool","name":"edit","k":"1","in":{"old":"a\nb\n","new":"c"},"out":"ok","patch":[{"oldStart":3,"newStart":3,"lines":[" x","-a","+c","+d"]}]}`+"\n")
+	if c.Messages[0].Diff != "-a\n-b\n+c" || c.Messages[1].Diff != "@@ -3,2 +3,3 @@\n x\n-a\n+c\n+d" {
+		t.Errorf("%q %q", c.Messages[0].Diff, c.Messages[1].Diff)
+	}
+}
+
+func TestReadLeavesOutWhatIsNotAskedFor(t *testing.T) {
+	y := `
+messages:
+  - {when: {who: me}, as: user, text: say}
+  - {when: {who: call}, as: tool_call, name: name, call: k, input: in}
+  - {when: {who: out}, as: tool_result, call: k, text: say}
+`
+	m := load(t, "sources: [{id: log, paths: [\"~/log/*.jsonl\"], container: jsonl}]\n"+y)
+	env := homeWith(t, map[string]string{"log/a.jsonl": `{"who":"me","say":"hi"}
+{"who":"call","name":"ls","k":"1","in":{}}
+{"who":"out","k":"1","say":"a secret"}
+{"who":"out","k":"1","say":"CHAT CHECKPOINT UUID=x SLUG=y"}
+`})
+	seen := 0
+	c := readAll(t, m, env, ReadOptions{SkipToolText: true, Keep: func(m *chat.Message) bool { seen++; m.Note = seen; return m.Role != chat.User }})[0]
+	if u := c.Messages[0]; !u.Elided || u.Text != "" || u.Runes != 2 || u.Note != 1 {
+		t.Errorf("user %+v", u)
+	}
+	if r := c.Messages[2]; !r.Elided || r.Text != "" || r.Tool != "ls" {
+		t.Errorf("result %+v", r)
+	}
+	if r := c.Messages[3]; r.Elided || r.Text == "" {
+		t.Errorf("checkpoint %+v", r)
+	}
+	if seen != 4 {
+		t.Errorf("asked %d times", seen)
+	}
+}

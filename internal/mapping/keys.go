@@ -204,10 +204,12 @@ var keyTable = []keyInfo{
 
 	{In: inJoin, Name: "files", Kind: kindPattern, Required: true, About: "pattern relative to the folder of the file one level up; {stem} and its values in braces", Example: "files: \"../part/{stem}/*.json\""},
 	{In: inJoin, Name: "as", Kind: kindText, Required: true, About: "key of the record under which the file stands", Example: "as: part"},
+	{In: inJoin, Name: "self", Kind: kindBool, Default: "false", About: "a file with children gives a record of its own, without their key, behind theirs", Example: "self: true"},
 	{In: inJoin, Name: "join", Kind: kindMaps, Of: inJoin, About: "one level further", Example: "join: [{files: \"{id}/*.json\", as: piece}]"},
 
 	{In: inLine, Name: "kind", Kind: kindText, Required: true, About: "kind of the line; neighbours of one kind are one record", Example: "kind: user"},
 	{In: inLine, Name: "match", Kind: kindRegexp, Required: true, About: "RE2; the group text is the line's text, others are keys of the record", Example: "match: '^> (?P<text>.*)$'"},
+	{In: inLine, Name: "then", Kind: kindRegexp, About: "lines that belong to the record which this entry opened; its match always opens a new one", Example: "then: '^  (?P<text>.*)$'"},
 
 	{In: inConversation, Name: "id", Kind: kindExpr, Default: "file:stem", About: "the provider's own id of the conversation", Example: "id: file:stem"},
 	{In: inConversation, Name: "title", Kind: kindExpr, About: "title, if one is stored", Example: "title: {from: name, pick: last}"},
@@ -315,6 +317,7 @@ var keyTable = []keyInfo{
 	{In: inTree, Name: "id", Kind: kindExpr, Required: true, About: "the record's id", Example: "id: uuid"},
 	{In: inTree, Name: "parent", Kind: kindExpr, Required: true, About: "id of the record before it", Example: "parent: parentUuid"},
 	{In: inTree, Name: "leaf", Kind: kindExpr, Default: "the last record with an id", About: "id of the record at which the conversation ends", Example: "leaf: doc:current"},
+	{In: inTree, Name: "except", Kind: kindCond, About: "prompt_forks: a record for which this holds never begins an abandoned branch", Example: "except: {kind: local}"},
 	{In: inTree, Name: "abandon", Kind: kindText, Values: []string{"off_path", "prompt_forks"}, Default: "off_path", About: "what counts as given up", Example: "abandon: prompt_forks"},
 
 	{In: inCopied, Name: "parent", Kind: kindExpr, About: "id of the conversation this record was copied from", Example: "parent: forkedFrom.id"},

@@ -942,6 +942,9 @@ func (l *loader) treeOf(f *fields) {
 		leaf:        l.exprField(t, "leaf", p),
 		promptForks: l.word(t, "abandon") == "prompt_forks",
 	}
+	if c, at := t.at("except"); c != nil {
+		l.m.tree.except = l.cond(c, at, p)
+	}
 }
 
 func (l *loader) copiedOf(f *fields) {

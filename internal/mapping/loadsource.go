@@ -285,6 +285,9 @@ func (l *loader) joins(v *yamlNode, path string) []*join {
 		if a, at := f.at("as"); a != nil {
 			l.checkName(a, at, "key")
 		}
+		if b := f.bool("self"); b != nil {
+			j.self = *b
+		}
 		if inner, at := f.at("join"); inner != nil {
 			j.join = l.joins(inner, at)
 		}
@@ -331,6 +334,9 @@ func (l *loader) textKeys(f *fields, s *Source) {
 			if k.match != nil && slices.Contains(k.match.SubexpNames(), "kind") {
 				l.at(codeConflict, m, at, `a group named "kind"`, "kind is the kind of the line itself")
 			}
+		}
+		if t, at := c.at("then"); t != nil {
+			k.then = l.regexp(t, at)
 		}
 		s.lines = append(s.lines, k)
 	}

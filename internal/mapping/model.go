@@ -117,6 +117,7 @@ type sidecar struct {
 type join struct {
 	files template // relative pattern; parts: {stem} of the file one level up, or selectors on it
 	as    string
+	self  bool    // a file with children is a record of its own too, behind theirs
 	join  []*join // at most one
 	pos   pos
 }
@@ -390,7 +391,8 @@ type sameEntry struct {
 // tree orders and marks records by their links.
 type tree struct {
 	id, parent, leaf *expr
-	promptForks      bool // abandon: prompt_forks; else off_path
+	promptForks      bool  // abandon: prompt_forks; else off_path
+	except           *cond // records that never begin an abandoned branch
 }
 
 // copied marks history that came from a parent.

@@ -79,6 +79,9 @@ func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 		}
 		rd := &reading{m: m, src: src, file: f, opts: &opts, emit: fn}
 		ok, err := rd.run(ctx)
+		if errors.Is(err, errNothing) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -223,6 +226,14 @@ func (rd *reading) scopes(doc *value, docIndex int) *scopes {
 	return x
 }
 
+// ofDocument is x for reading the document itself: what is found in it must outlive the
+// records that are read meanwhile.
+func (x *scopes) ofDocument() *scopes {
+	d := *x
+	d.a = x.docArena
+	return &d
+}
+
 // A session is one conversation being read, with the subagents inside it.
 type session struct {
 	rd    *reading
@@ -310,9 +321,10 @@ func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
 	}
 	defer f.Close()
 	x := rd.scopes(nil, 0)
-	accepted, n := false, 0
+	accepted, n, blank := false, 0, true
 	err = source.Lines(ctx, f, func(l source.Line) error {
 		rd.a.reset()
+		blank = blank && (l.Open || skipSpace(view(l.Data), 0) == len(l.Data))
 		if rec, ok := parseObject(view(l.Data), &rd.a); ok {
 			n++
 			x.rec, x.recIndex = rec, n
@@ -325,8 +337,15 @@ func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
 	if err != nil && !errors.Is(err, errStop) && !accepted {
 		return false, err
 	}
+	if blank && n == 0 {
+		return false, errNothing
+	}
 	return accepted, nil
 }
+
+// errNothing ends the reading of a file that holds nothing yet: a session that was opened
+// and closed, or one whose first line is being written. There is nothing to report.
+var errNothing = errors.New("nothing in it yet")
 
 func (rd *reading) holdsWhen(x *scopes, el *value) bool {
 	return x.holds(rd.src.when, &frame{elem: el})
@@ -386,6 +405,9 @@ func (rd *reading) runDocument(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	text := view(data)
+	if skipSpace(text, 0) == len(text) {
+		return false, errNothing
+	}
 	doc, ok := parseRecord(text, &rd.docs)
 	if !ok {
 		return false, fmt.Errorf("%s: not one whole JSON document: %s", rd.file.Path, whereBroken(text))
@@ -409,7 +431,7 @@ func whereBroken(text string) string {
 }
 
 func (rd *reading) document(ctx context.Context, doc *value) (bool, error) {
-	x := rd.scopes(doc, 1)
+	x := rd.scopes(doc, 1).ofDocument()
 	if rd.src.when != nil && !rd.holdsWhen(x, doc) {
 		return false, nil
 	}
@@ -468,7 +490,7 @@ func (s *session) mainID(fallback string) string {
 }
 
 func (rd *reading) elements(s *session, doc *value) {
-	g := s.x.find(rd.src.records, &frame{elem: doc})
+	g := s.x.ofDocument().find(rd.src.records, &frame{elem: doc})
 	if g.kind != gotJSON {
 		return
 	}
@@ -537,7 +559,8 @@ func (rd *reading) beside(t template, x *scopes) (string, bool) {
 	for _, p := range t {
 		text := p.text
 		if p.sel != nil {
-			text = x.text(x.find(p.sel, &frame{elem: x.doc}))
+			d := x.ofDocument()
+			text = d.text(d.find(p.sel, &frame{elem: x.doc}))
 			if text == "" || text == "." || text == ".." || strings.ContainsAny(text, `/\`+"\x00") {
 				return "", false
 			}
@@ -546,7 +569,7 @@ func (rd *reading) beside(t template, x *scopes) (string, bool) {
 		b.WriteString(text)
 	}
 	if t.hasWildcard() {
-		root, rest, ok := rd.pattern(b.String())
+		root, rest, ok := rd.pattern(filepath.Dir(rd.file.Path), b.String())
 		if !ok {
 			return "", false
 		}

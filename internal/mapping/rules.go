@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"fmt"
 	"sort"
 	"strings"
 	"time"
@@ -311,17 +312,21 @@ func (r *recordRun) diff(d *diff, f *frame) string {
 		elems := hunks.v.list(r.a)
 		for i := range elems {
 			h := &elems[i]
-			num := func(key string) string {
-				if s := h.get(key, r.a).str(); s != "" {
-					return s
-				}
-				return "0"
-			}
-			b.WriteString("@@ -" + num("oldStart") + " +" + num("newStart") + " @@\n")
 			lines := h.get("lines", r.a).list(r.a)
+			var body strings.Builder
+			olds, news := 0, 0
 			for j := range lines {
-				b.WriteString(lines[j].str() + "\n")
+				line := lines[j].str()
+				body.WriteString(line + "\n")
+				if !strings.HasPrefix(line, "+") {
+					olds++
+				}
+				if !strings.HasPrefix(line, "-") {
+					news++
+				}
 			}
+			fmt.Fprintf(&b, "@@ -%s,%d +%s,%d @@\n", h.start("oldStart", r.a), olds, h.start("newStart", r.a), news)
+			b.WriteString(body.String())
 		}
 		return strings.TrimSuffix(b.String(), "\n")
 	}
@@ -341,6 +346,14 @@ func (r *recordRun) diff(d *diff, f *frame) string {
 	side(d.old, "-")
 	side(d.new, "+")
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// start is a line number of a hunk, 0 if it is not given.
+func (v *value) start(key string, a *arena) string {
+	if n := v.get(key, a); n.kind() == jsonNumber {
+		return n.raw
+	}
+	return "0"
 }
 
 // news counts an element that no rule knew.
