@@ -78,8 +78,8 @@ func NewDigester(o ForkOptions) *Digester {
 	return &Digester{start: chat.Needle(o.StartCheckpoint), end: chat.Needle(o.EndCheckpoint)}
 }
 
-// Keep is a Keep of the reader's options: it notes a Digest and returns whether the text
-// itself is still wanted.
+// Keep is a Keep of the reader's options: it notes a Digest and wants neither text nor input
+// any longer.
 func (g *Digester) Keep(m *chat.Message) bool {
 	mark, marked := g.finder.Next(m)
 	switch m.Role {
@@ -101,9 +101,6 @@ func (g *Digester) Keep(m *chat.Message) bool {
 		g.turns = nil
 	} else {
 		g.add(d)
-	}
-	if m.Role == chat.ToolCall {
-		return true // its input stays where it is
 	}
 	m.Note = d
 	return false

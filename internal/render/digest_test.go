@@ -16,9 +16,9 @@ func read(c *chat.Conversation, keep func(*chat.Message) bool) *chat.Conversatio
 	out := *c
 	out.Messages = nil
 	for _, m := range c.Messages {
-		n := utf8.RuneCountInString(m.Text)
+		m.Runes = utf8.RuneCountInString(m.Body())
 		if !keep(&m) {
-			m.Text, m.Elided, m.Runes = "", true, n
+			m.Text, m.Input, m.Elided = "", "", true
 		}
 		out.Messages = append(out.Messages, m)
 	}
@@ -106,8 +106,8 @@ func TestDigesterLetsGo(t *testing.T) {
 		c := read(row.c, NewDigester(ForkOptions{}).Keep)
 		kept, had := 0, 0
 		for i := range c.Messages {
-			had += len(row.c.Messages[i].Text)
-			kept += len(c.Messages[i].Text)
+			had += len(row.c.Messages[i].Body())
+			kept += len(c.Messages[i].Body())
 			if d, ok := c.Messages[i].Note.(*Digest); ok {
 				kept += len(d.head) + len(d.tail)
 			}

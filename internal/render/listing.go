@@ -30,7 +30,7 @@ func Listing(rows []chat.Row, o ListingOptions) string {
 	}
 	searched := !chat.Blank(o.Search)
 	if searched {
-		matching = fmt.Sprintf(" matching \"%s\"", line(o.Search))
+		matching = matches(o.Search)
 	}
 	switch {
 	case len(rows) == 0 && head == "":
@@ -52,6 +52,38 @@ func Listing(rows []chat.Row, o ListingOptions) string {
 	text := fmt.Sprintf("%s%d conversation(s)%s:%s", head, shown, matching, b.String())
 	if o.More || shown < len(rows) {
 		text += fmt.Sprintf("\n(only the first %d are listed; narrow the search or raise the limit to see others)", shown)
+	}
+	return text
+}
+
+// matches names a search as it was given, on one line.
+func matches(search string) string {
+	return fmt.Sprintf(" matching \"%s\"", Clean(breaksToBlanks.Replace(search)))
+}
+
+// ForkMiss is the sentence that says that there is nothing to fork.
+func ForkMiss(search string) string { return "No conversation found" + matches(search) + "." }
+
+// Miss is a sentence that says that nothing was found, and what may help: the conversations
+// nearest to what was asked for or, if there are none at all, where they were looked for.
+func Miss(sentence string, nearest []chat.Row, looked []string) string {
+	text := Clean(sentence)
+	if len(nearest) > 0 {
+		text += "\nNearest titles:"
+		for i := range nearest {
+			r := &nearest[i]
+			title := r.Title
+			if chat.Blank(title) {
+				title = r.Prompt
+			}
+			text += "\n- " + line(r.FullID()) + " | " + line(chat.Preview(title))
+		}
+	}
+	if len(looked) > 0 {
+		text += "\nNo transcripts of any tool; looked in:"
+		for _, place := range looked {
+			text += "\n- " + line(place)
+		}
 	}
 	return text
 }

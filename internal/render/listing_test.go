@@ -108,13 +108,32 @@ func TestListing(t *testing.T) {
   slugs: s (UUID=11111111-2222-4333-8444-555555555555)
   matched: checkpoint uuid, transcript (1 hit)
   first: **ab**`},
-		{"miss", nil, ListingOptions{Search: "Port "}, `No conversations found matching "Port".`},
+		{"miss", nil, ListingOptions{Search: "Port "}, `No conversations found matching "Port ".`},
 		{"nothing at all", nil, ListingOptions{}, "No conversations found."},
 		{"miss, current known", nil, ListingOptions{Search: "port", Current: "acme:1"}, "current chat id = acme:1\n0 conversation(s) matching \"port\"."},
 		{"nothing but the current", nil, ListingOptions{Current: "acme:1"}, "current chat id = acme:1\n0 conversation(s)."},
 	} {
 		if got := Listing(row.rows, row.o); got != row.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", row.name, got, row.want)
+		}
+	}
+}
+
+func TestMiss(t *testing.T) {
+	rows := []chat.Row{{Provider: "acme", ID: "7f", Title: "Heron\x1b[2J\nnests", Prompt: "p"}, {Provider: "acme", ID: "8a", Prompt: "Count the nests"}}
+	for _, row := range []struct{ name, got, want string }{
+		{"alone", Miss(ForkMiss("heron\n\x1b[1m "), nil, nil), `No conversation found matching "heron  ".`},
+		{"nearest", Miss(Listing(nil, ListingOptions{Search: "herons"}), rows, nil), `No conversations found matching "herons".
+Nearest titles:
+- acme:7f | Heron nests
+- acme:8a | Count the nests`},
+		{"nothing there", Miss("No conversations found.", nil, []string{"~/.acme/log/*.jsonl", "~/x\ny"}), `No conversations found.
+No transcripts of any tool; looked in:
+- ~/.acme/log/*.jsonl
+- ~/x y`},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", row.name, row.got, row.want)
 		}
 	}
 }
