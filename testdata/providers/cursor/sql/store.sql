@@ -1,0 +1,5 @@
+-- ~/.cursor/chats/<md5 of cwd>/<id>/store.db: recognised, not readable. All data invented.
+CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
+INSERT INTO meta VALUES ('0', '7b226167656e744964223a202235623163326433652d303030302d343030302d383030302d303030303030303030303061222c20226e616d65223a2022506f7274206f66207468652073686f70222c20226c6174657374526f6f74426c6f624964223a20223030227d');
+INSERT INTO blobs VALUES ('01', CAST('{"role": "user", "content": "<user_query>\nWhich port does the shop use?\n</user_query>"}' AS BLOB));
