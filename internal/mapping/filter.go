@@ -249,7 +249,8 @@ func (e *expr) inBytes() bool {
 
 // HintID is the id that the path of f suggests: the value of conversation.id as far as it
 // is made of file: alone, else the stem. Files of one provider with equal hints may hold
-// the same conversation. exact says that nothing in the file can change it.
+// the same conversation. exact says that nothing in the file can change it; subagents
+// inside the file have ids that begin with it.
 func (m *Mapping) HintID(f File) (id string, exact bool) {
 	m.prepare()
 	if len(f.Sources) == 0 {
@@ -258,7 +259,7 @@ func (m *Mapping) HintID(f File) (id string, exact bool) {
 	src := m.Sources[f.Sources[0]]
 	rd := &reading{m: m, src: src, file: f, opts: &ReadOptions{}}
 	file := m.Captures(src, f.Path)
-	exact = src.Container == "jsonl" && !m.hasSubagentRule(src)
+	exact = src.Container == "jsonl"
 	if e := m.conv[fieldID]; e != nil {
 		x := &scopes{a: &rd.a, docArena: &rd.docs, file: file}
 		for _, t := range e.terms {
