@@ -1,0 +1,453 @@
+package history
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"parlance/internal/chat"
+	"parlance/internal/mapping"
+	"parlance/internal/source"
+)
+
+// rowBatch is how many conversations of a database are read with one opening of it: opening
+// takes a snapshot, which with a large WAL costs tens of milliseconds.
+const rowBatch = 32
+
+// A file is a file that some mapping's pattern found, with what can be told of it unread.
+type file struct {
+	mapping.File
+	m         *mapping.Mapping
+	hint      string // what its path says about the id
+	settled   bool   // nothing in the file can make the id another one
+	fold      string // its path, folded
+	sqlite    bool   // at least one source reads it as a database
+	document  bool   // read whole, as one JSON value
+	subagents bool   // whoever reads it, all in it are subagents
+	closed    string // why it cannot be read, if no source can
+	bound     time.Time
+}
+
+func (f *file) packed() bool {
+	return strings.HasSuffix(f.Path, ".gz") || strings.HasSuffix(f.Path, ".zst")
+}
+
+// sourceIndex is the place of a source in the mapping.
+func (f *file) sourceIndex(id string) int {
+	return slices.IndexFunc(f.m.Sources, func(s *mapping.Source) bool { return s.ID == id })
+}
+
+func newFile(m *mapping.Mapping, found mapping.File) *file {
+	hint, settled := m.HintID(found)
+	f := &file{File: found, m: m, hint: hint, settled: settled, fold: chat.Fold(filepath.ToSlash(found.Path)), bound: found.ModTime.Add(boundSlack)}
+	f.subagents = len(found.Sources) > 0
+	var readable []int
+	for _, i := range found.Sources {
+		s := m.Sources[i]
+		if s.Unsupported != "" {
+			f.closed = s.Unsupported
+			continue
+		}
+		readable = append(readable, i)
+		f.subagents = f.subagents && s.Subagent
+		f.sqlite = f.sqlite || s.Container == "sqlite"
+		f.document = f.document || s.Container == "json"
+	}
+	if len(readable) > 0 {
+		f.closed = ""
+	}
+	f.Sources = readable
+	return f
+}
+
+// A member is a file, or some rows of one, that is read in one go.
+type member struct {
+	f    *file
+	rows []string // nil: all that is in it
+}
+
+// An item is what one worker takes at a time: usually a file; the copies of a conversation
+// that lie in several places; a batch of rows; or a database that has yet to be asked for its rows.
+type item struct {
+	bound   time.Time // nothing in it was updated later
+	members []member
+	heads   bool // ask the one member for its rows
+	scanned bool // the raw filter let it pass
+	key     key  // of files and copies, so that they are read once; none for a batch
+}
+
+// A key names a conversation, or what its file's path says about its id.
+type key struct{ provider, id string }
+
+// A run is one call: the files as they are now, and what was learned of them on the way.
+type run struct {
+	h      *History
+	now    time.Time
+	work   work
+	files  []*file // newest first, then by path
+	byHint map[key][]*file
+	set    map[string]*mapping.Mapping
+
+	mu       sync.Mutex
+	problems []Problem
+	stores   map[string]*store // databases by provider
+	claimed  map[key]bool
+	keys     map[key]func() (map[string]bool, bool) // of parents, see keysOf
+	ids      map[*file]func() []string              // see idsIn
+	done     int
+	progress func(done, found int)
+}
+
+// A store holds what the databases of one provider list.
+type store struct {
+	once sync.Once
+	dbs  []*file
+	rows map[*file][]*chat.Conversation // newest first
+	byID map[string][]member
+}
+
+// discover finds the files of the providers that are asked for, all if none is named.
+func (h *History) discover(ctx context.Context, providers []string, progress func(int, int)) (*run, error) {
+	r := &run{
+		h: h, now: h.cfg.Now(), set: map[string]*mapping.Mapping{}, byHint: map[key][]*file{},
+		stores: map[string]*store{}, claimed: map[key]bool{}, keys: map[key]func() (map[string]bool, bool){},
+		ids: map[*file]func() []string{}, progress: progress,
+	}
+	return r, r.find(ctx, providers)
+}
+
+func (r *run) find(ctx context.Context, wanted []string) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.h.workers)
+	for _, env := range r.h.cfg.Envs {
+		for _, name := range r.h.cfg.Set.Present(env) {
+			if !r.h.exclude.providers[name] && (len(wanted) == 0 || slices.Contains(wanted, name)) {
+				g.Go(func() error { return r.findIn(ctx, env, name) })
+			}
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if len(r.h.cfg.Envs) > 1 { // one home may lie in another
+		seen := map[key]bool{}
+		r.files = slices.DeleteFunc(r.files, func(f *file) bool {
+			k := key{f.Provider, f.Path}
+			twice := seen[k]
+			seen[k] = true
+			return twice
+		})
+	}
+	slices.SortFunc(r.files, func(a, b *file) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Provider, b.Provider))
+	})
+	for _, f := range r.files {
+		switch {
+		case f.closed != "":
+		case !f.sqlite:
+			r.byHint[key{f.Provider, f.hint}] = append(r.byHint[key{f.Provider, f.hint}], f)
+		default:
+			if r.stores[f.Provider] == nil {
+				r.stores[f.Provider] = &store{}
+			}
+			r.stores[f.Provider].dbs = append(r.stores[f.Provider].dbs, f)
+		}
+	}
+	r.work.found.Store(int64(len(r.files)))
+	return nil
+}
+
+// findIn lists what one mapping finds in one home.
+func (r *run) findIn(ctx context.Context, env mapping.Env, name string) error {
+	m, problems := r.h.cfg.Set.Mapping(name)
+	if m == nil {
+		for _, p := range problems {
+			if !p.Warning {
+				r.problem(name, p.File, fmt.Errorf("line %d: %s", p.Line, p.Msg), time.Time{})
+				break
+			}
+		}
+		return nil
+	}
+	found, failed := m.Find(ctx, env)
+	for _, e := range failed {
+		r.problem(name, e.Path, e.Err, time.Time{})
+	}
+	files := make([]*file, 0, len(found))
+	for _, f := range found {
+		if !r.h.exclude.path(f.Path) {
+			files = append(files, newFile(m, f))
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.set[name] = m
+	r.files = append(r.files, files...)
+	return ctx.Err()
+}
+
+// items are the units of work that the found files make: one for each file, of files with
+// one hint all together.
+func (r *run) items() []*item {
+	var out []*item
+	taken := map[key]bool{}
+	for _, f := range r.files {
+		if f.closed != "" {
+			continue
+		}
+		if f.sqlite {
+			out = append(out, &item{bound: f.bound, members: []member{{f: f}}, heads: true})
+			continue
+		}
+		k := key{f.Provider, f.hint}
+		if taken[k] {
+			continue
+		}
+		taken[k] = true
+		it := &item{bound: f.bound, key: k}
+		for _, c := range r.byHint[k] {
+			it.members = append(it.members, member{f: c})
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// claim makes sure that an item is read once, and adds to a file's item the rows of
+// databases that have the same id. It is false if somebody else has claimed it.
+func (r *run) claim(ctx context.Context, it *item) (bool, error) {
+	if it.key.provider == "" {
+		return true, nil
+	}
+	s := r.stores[it.key.provider]
+	if s != nil {
+		if err := r.load(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.claimed[it.key] {
+		return false, nil
+	}
+	r.claimed[it.key] = true
+	if s == nil {
+		return true, nil
+	}
+	have := map[*file]bool{}
+	for _, m := range it.members {
+		have[m.f] = true
+	}
+	for _, m := range s.byID[it.key.id] {
+		if !have[m.f] {
+			it.members = append(it.members, m)
+		}
+	}
+	return true, nil
+}
+
+// expand turns a database into items: batches of rows, newest first, and each row that lies
+// in other places too with its copies. want says of each row, the newest first, whether it
+// is of interest.
+func (r *run) expand(ctx context.Context, f *file, want func(i int, c *chat.Conversation) bool) ([]*item, error) {
+	s := r.stores[f.Provider]
+	if err := r.load(ctx, s); err != nil {
+		return nil, err
+	}
+	rows, listed := s.rows[f]
+	if !listed {
+		return []*item{{bound: f.bound, members: []member{{f: f}}}}, nil
+	}
+	var out []*item
+	var batch *item
+	for i, c := range rows {
+		if !want(i, c) {
+			continue
+		}
+		bound := f.bound
+		if i > 0 && !c.Updated.IsZero() { // the first may be newer than its row says
+			bound = c.Updated
+		}
+		k := key{f.Provider, c.ID}
+		if copies := s.byID[c.ID]; len(copies) > 1 || len(r.byHint[k]) > 0 {
+			it := &item{bound: bound, key: k, members: slices.Clone(copies)}
+			for _, other := range r.byHint[k] {
+				it.members = append(it.members, member{f: other})
+			}
+			out = append(out, it)
+			continue
+		}
+		if batch == nil || len(batch.members[0].rows) == rowBatch {
+			batch = &item{bound: bound, members: []member{{f: f}}}
+			out = append(out, batch)
+		}
+		batch.members[0].rows = append(batch.members[0].rows, c.Row)
+	}
+	return out, nil
+}
+
+// load asks the databases of a provider for their rows, once in a run.
+func (r *run) load(ctx context.Context, s *store) error {
+	s.once.Do(func() {
+		s.rows = map[*file][]*chat.Conversation{}
+		s.byID = map[string][]member{}
+		for _, f := range s.dbs {
+			var rows []*chat.Conversation
+			r.work.heads.Add(1)
+			ok, err := f.m.Heads(ctx, f.File, func(c *chat.Conversation) error {
+				if !r.h.exclude.conversation(c) {
+					rows = append(rows, c)
+				}
+				return ctx.Err()
+			})
+			if err != nil && !errors.Is(err, mapping.ErrNotAccepted) {
+				r.problem(f.Provider, f.Path, err, f.bound)
+			}
+			if !ok && err == nil {
+				continue // no list: it is read whole
+			}
+			slices.SortStableFunc(rows, func(a, b *chat.Conversation) int {
+				return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))
+			})
+			s.rows[f] = rows
+			for _, c := range rows {
+				s.byID[c.ID] = append(s.byID[c.ID], member{f: f, rows: []string{c.Row}})
+			}
+		}
+	})
+	return ctx.Err()
+}
+
+// newestFirst hands items to work, those with the latest bound first, until none is left or
+// enough says that nothing up to a bound can matter. What work returns are further items.
+// It returns when all workers have.
+func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound time.Time) bool, work func(context.Context, *item) ([]*item, error)) error {
+	queue := itemQueue(items)
+	heap.Init(&queue)
+	var mu sync.Mutex
+	idle := sync.NewCond(&mu)
+	busy := 0
+	g, ctx := errgroup.WithContext(ctx)
+	next := func() *item {
+		mu.Lock()
+		defer mu.Unlock()
+		for {
+			if ctx.Err() != nil {
+				return nil
+			}
+			if len(queue) > 0 && !enough(queue[0].bound) {
+				busy++
+				return heap.Pop(&queue).(*item)
+			}
+			if busy == 0 {
+				return nil
+			}
+			idle.Wait() // what others are reading may bring newer items
+		}
+	}
+	done := func(more []*item) {
+		mu.Lock()
+		defer mu.Unlock()
+		busy--
+		for _, it := range more {
+			heap.Push(&queue, it)
+		}
+		idle.Broadcast()
+	}
+	for range r.h.workers {
+		g.Go(func() error {
+			for it := next(); it != nil; it = next() {
+				more, err := work(ctx, it)
+				done(more)
+				if err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+// itemQueue is a heap of items, the latest bound on top.
+type itemQueue []*item
+
+func (q itemQueue) Len() int { return len(q) }
+func (q itemQueue) Less(i, j int) bool {
+	if c := q[i].bound.Compare(q[j].bound); c != 0 {
+		return c > 0
+	}
+	return q[i].members[0].f.Path < q[j].members[0].f.Path
+}
+func (q itemQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *itemQueue) Push(x any)   { *q = append(*q, x.(*item)) }
+func (q *itemQueue) Pop() any {
+	old := *q
+	it := old[len(old)-1]
+	old[len(old)-1] = nil
+	*q = old[:len(old)-1]
+	return it
+}
+
+// scan looks for needles in the raw bytes of one file.
+func (r *run) scan(ctx context.Context, f *file, needles []source.Needle) ([]bool, error) {
+	r.work.scanned.Add(1)
+	if f.sqlite {
+		return source.ScanDB(ctx, f.Path, needles)
+	}
+	return source.Scan(ctx, f.Path, needles)
+}
+
+// looked tells the caller of the run how far it is.
+func (r *run) looked(n int) {
+	if r.progress == nil {
+		return
+	}
+	r.mu.Lock()
+	r.done += n
+	done := r.done
+	r.mu.Unlock()
+	if done%64 == 0 || done == len(r.files) {
+		r.progress(done, len(r.files))
+	}
+}
+
+// problem notes what could not be read, once for each place.
+func (r *run) problem(provider, path string, err error, bound time.Time) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrNotExist) {
+		return // a file that vanished meanwhile is no problem
+	}
+	reason := strings.TrimPrefix(err.Error(), path+": ")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.problems {
+		if p.Provider == provider && p.Path == path {
+			return
+		}
+	}
+	r.problems = append(r.problems, Problem{Provider: provider, Path: path, Reason: reason, bound: bound})
+}
+
+// reported are the problems in order, without those of files that are older than what the
+// answer shows: whether these were met is chance.
+func (r *run) reported(oldest time.Time) []Problem {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := slices.DeleteFunc(slices.Clone(r.problems), func(p Problem) bool {
+		return !p.bound.IsZero() && p.bound.Before(oldest)
+	})
+	slices.SortFunc(out, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Provider, b.Provider))
+	})
+	return out
+}

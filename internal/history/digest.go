@@ -1,0 +1,221 @@
+package history
+
+import (
+	"hash/maphash"
+	"strings"
+	"time"
+
+	"parlance/internal/chat"
+)
+
+// checkpointMark stands in the bytes of every checkpoint line, whatever is wrapped around it.
+const checkpointMark = "CHAT CHECKPOINT UUID" // without the "=", which some JSON writers escape
+
+// A note is what stays of a message's text while a conversation is read for a row, so that
+// memory does not grow with the texts.
+type note struct {
+	hash        uint64 // of the text
+	prompt      string // preview, of a user message
+	hits        int
+	first, last string // contexts of the hits
+	words       uint64 // which of the query's words it holds
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// digester makes notes for one query. With an empty query it notes what a row needs.
+type digester struct {
+	q  query
+	in In
+}
+
+// keep is mapping.ReadOptions.Keep: it notes what the text says and keeps the few texts by
+// which checkpoints and our own calls are known.
+func (d *digester) keep(m *chat.Message) bool {
+	body := m.Body()
+	var n note
+	if m.Role == chat.User {
+		n.prompt = strings.Clone(chat.Preview(body))
+	}
+	if !m.Elided {
+		n.hash = maphash.String(hashSeed, body)
+	}
+	if d.q.needle != "" && d.in.holds(m.Role) && body != "" {
+		d.note(&n, body)
+	}
+	if n != (note{}) {
+		m.Note = &n
+	}
+	switch m.Role {
+	case chat.ToolCall:
+		return chat.OwnCall(m) != ""
+	case chat.ToolResult:
+		return strings.Contains(m.Text, checkpointMark)
+	}
+	return false
+}
+
+func (d *digester) note(n *note, body string) {
+	var first, last chat.Span
+	n.hits, first, last = chat.Matches(body, d.q.needle)
+	if n.hits > 0 {
+		n.first = strings.Clone(chat.Context(body, first))
+	}
+	if n.hits > 1 {
+		n.last = strings.Clone(chat.Context(body, last))
+	}
+	if d.q.words == nil {
+		return
+	}
+	folded := chat.Fold(body)
+	for i, w := range d.q.words {
+		if strings.Contains(folded, w) {
+			n.words |= 1 << i
+		}
+	}
+}
+
+// A found is a conversation that was read for a row, its texts gone.
+type found struct {
+	row     chat.Row
+	f       *file
+	source  int    // index of the mapping's source that read it
+	opening uint64 // of its first message; 0: it has none
+	total   int    // messages, hidden ones included
+
+	verdict
+	current bool // it may be the one that asks
+	miss    bool // it is only here for its copies' sake, most of row is gone
+}
+
+// A verdict says how a conversation answers a query.
+type verdict struct {
+	id, slug, uuid  bool // the needle is part of it
+	idWhole         bool // the needle is the id
+	uuidWhole       bool // the needle is the UUID of a checkpoint that was made here
+	uuidCopied      bool // of one that was copied from a parent: counts if nobody made it
+	user, other     bool // the phrase stands in what the user, or somebody else, said
+	allWords        bool // all words stand somewhere in it
+	wordsTogether   bool // all in one message
+	hits            int
+	hitFirst, hitTo string
+}
+
+// digest sums up a conversation whose messages have been noted.
+// It is the one that asks if it was touched just now: touched is the time of its files.
+func (d *digester) digest(c *chat.Conversation, f *file, touched, now time.Time) *found {
+	out := &found{row: chat.NewRow(c), f: f, source: f.sourceIndex(c.Source), total: len(c.Messages)}
+	var seen uint64
+	all := uint64(1)<<len(d.q.words) - 1
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		n, ok := m.Note.(*note)
+		if !ok {
+			continue
+		}
+		if out.opening == 0 {
+			out.opening = n.hash
+		}
+		if m.Abandoned {
+			continue
+		}
+		if out.row.Prompt == "" && m.Role == chat.User {
+			out.row.Prompt = n.prompt
+		}
+		if m.Inherited {
+			continue
+		}
+		seen |= n.words
+		out.wordsTogether = out.wordsTogether || d.q.words != nil && n.words == all
+		if n.hits == 0 {
+			continue
+		}
+		if out.hits == 0 {
+			out.hitFirst = n.first
+		}
+		if out.hits += n.hits; out.hits > 1 {
+			out.hitTo = n.first
+			if n.last != "" {
+				out.hitTo = n.last
+			}
+		}
+		out.user = out.user || m.Role == chat.User
+		out.other = out.other || m.Role != chat.User
+	}
+	out.allWords = d.q.words != nil && seen == all
+	out.current = chat.Current(c, touched, now)
+	if d.q.needle != "" {
+		d.names(c, &out.verdict)
+	}
+	return out
+}
+
+// names looks at what a conversation and its checkpoints are called.
+func (d *digester) names(c *chat.Conversation, v *verdict) {
+	needle := d.q.needle
+	v.idWhole = d.q.exactID(c.Provider, c.ID)
+	v.id = v.idWhole || strings.Contains(chat.Fold(c.FullID()), needle)
+	for _, mark := range chat.FindCheckpoints(c) {
+		m := &c.Messages[mark.Message]
+		uuid := chat.Fold(mark.UUID)
+		if m.Inherited {
+			v.uuidCopied = v.uuidCopied || uuid == needle
+			continue
+		}
+		v.slug = v.slug || strings.Contains(chat.Fold(mark.Slug), needle)
+		v.uuid = v.uuid || strings.Contains(uuid, needle)
+		v.uuidWhole = v.uuidWhole || uuid == needle
+	}
+	v.uuidWhole = v.uuidWhole && isUUID(needle)
+	v.uuidCopied = v.uuidCopied && isUUID(needle)
+}
+
+// reasons are the words of a listing for why a conversation is in it.
+func (v *verdict) reasons() (out []string) {
+	for _, r := range []struct {
+		holds bool
+		name  string
+	}{
+		{v.id, chat.MatchID},
+		{v.slug, chat.MatchSlug},
+		{v.uuid || v.uuidCopied, chat.MatchUUID},
+		{v.hits > 0, chat.MatchTranscript},
+		{v.hits == 0 && v.allWords, chat.MatchWords},
+	} {
+		if r.holds {
+			out = append(out, r.name)
+		}
+	}
+	return out
+}
+
+// A tier ranks reasons; a lower one goes before, whatever its age.
+type tier int
+
+const (
+	tierID        tier = 1 + iota // the id holds the needle
+	tierMark                      // a checkpoint's slug or UUID does
+	tierUser                      // the user said it
+	tierAssistant                 // somebody else did
+	tierTogether                  // all words in one message
+	tierWords                     // all words
+	tierNone
+)
+
+func (v *verdict) tier() tier {
+	switch {
+	case v.id:
+		return tierID
+	case v.slug || v.uuid:
+		return tierMark
+	case v.user:
+		return tierUser
+	case v.other:
+		return tierAssistant
+	case v.wordsTogether:
+		return tierTogether
+	case v.allWords:
+		return tierWords
+	}
+	return tierNone
+}

@@ -1,0 +1,170 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parlance/internal/chat"
+	"parlance/internal/mapping"
+	"parlance/internal/source"
+)
+
+// read interprets an item and hands over each conversation in it that has messages. What
+// cannot be read is noted; only the end of ctx is an error. again says that somebody else
+// has read the item.
+func (r *run) read(ctx context.Context, it *item, opts mapping.ReadOptions, fn func(*chat.Conversation, *file)) error {
+	mine, err := r.claim(ctx, it)
+	if err != nil || !mine {
+		return err
+	}
+	for _, m := range it.members {
+		if err := r.readMember(ctx, m, opts, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions, fn func(*chat.Conversation, *file)) error {
+	release, err := r.h.weigh(ctx, m.f)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r.work.read.Add(1)
+	rows := m.rows
+	if rows == nil {
+		rows = []string{""}
+	}
+	for _, row := range rows {
+		opts.Row = row
+		err := m.f.m.Read(ctx, m.f.File, opts, func(c *chat.Conversation) error {
+			if r.h.exclude.conversation(c) {
+				return nil
+			}
+			if len(c.Messages) == 0 {
+				r.empty(m.f, c)
+				return nil
+			}
+			fn(c, m.f)
+			return nil
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && !errors.Is(err, mapping.ErrUnsupported) {
+			r.problem(m.f.Provider, m.f.Path, err, m.f.bound)
+		}
+	}
+	return nil
+}
+
+// empty notes a conversation without messages, unless that was a decision of its mapping.
+func (r *run) empty(f *file, c *chat.Conversation) {
+	switch rep := c.Read; {
+	case len(rep.NoRule) > 0:
+		news := slices.Sorted(maps.Keys(rep.NoRule))
+		r.problem(f.Provider, f.Path, fmt.Errorf("no message in %d records: no rule knows %s", rep.Records, news[0]), f.bound)
+	case len(rep.Broken) > 0:
+		r.problem(f.Provider, f.Path, fmt.Errorf("no message in %d records: line %d: %s", rep.Records, rep.Broken[0].Line, rep.Broken[0].Why), f.bound)
+	}
+}
+
+// touched is the time of the files behind a conversation. The file of a database says
+// nothing of a row in it, but for the newest one, which a tool may write before it notes so.
+func (r *run) touched(c *chat.Conversation, f *file) time.Time {
+	if f.sqlite {
+		if rows := r.stores[f.Provider].rows[f]; len(rows) > 0 && rows[0].Row != c.Row {
+			return time.Time{}
+		}
+	}
+	return f.ModTime
+}
+
+// keysOf is mapping.ReadOptions.Keys for the conversations of f: each parent is read once in a run.
+func (r *run) keysOf(f *file) func(context.Context, string) (map[string]bool, bool) {
+	return func(ctx context.Context, id string) (map[string]bool, bool) {
+		k := key{f.Provider, id}
+		r.mu.Lock()
+		once := r.keys[k]
+		if once == nil {
+			once = sync.OnceValues(func() (map[string]bool, bool) { return r.parentKeys(ctx, f, id) })
+			r.keys[k] = once
+		}
+		r.mu.Unlock()
+		return once()
+	}
+}
+
+func (r *run) parentKeys(ctx context.Context, child *file, id string) (map[string]bool, bool) {
+	try := func(m member) (map[string]bool, bool) {
+		row := ""
+		if m.rows != nil {
+			row = m.rows[0]
+		}
+		keys, err := child.m.Keys(ctx, m.f.File, row)
+		return keys, err == nil && len(keys) > 0
+	}
+	var rest []*file
+	for _, f := range r.files {
+		switch {
+		case f.Provider != child.Provider || f == child || f.closed != "":
+		case f.hint == id || strings.Contains(f.Path, id):
+			if keys, ok := try(member{f: f}); ok {
+				return keys, true
+			}
+		default:
+			rest = append(rest, f)
+		}
+	}
+	if s := r.stores[child.Provider]; s != nil && r.load(ctx, s) == nil {
+		for _, m := range s.byID[id] {
+			if keys, ok := try(m); ok {
+				return keys, true
+			}
+		}
+	}
+	if isUUID(id) && uuidForm.MatchString(child.fold) {
+		return nil, false // this tool names its files by their ids; the parent is gone
+	}
+	for _, f := range rest {
+		if f.sqlite {
+			continue
+		}
+		if seen, err := r.scan(ctx, f, []source.Needle{{Text: id}}); err != nil || !seen[0] || !slices.Contains(r.idsIn(ctx, f), id) {
+			continue
+		}
+		if keys, ok := try(member{f: f}); ok {
+			return keys, true
+		}
+	}
+	return nil, false
+}
+
+var uuidForm = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// idsIn reads a file for nothing but the ids of its conversations, once in a run.
+func (r *run) idsIn(ctx context.Context, f *file) []string {
+	r.mu.Lock()
+	once := r.ids[f]
+	if once == nil {
+		once = sync.OnceValue(func() (ids []string) {
+			drop := func(*chat.Message) bool { return false }
+			_ = f.m.Read(ctx, f.File, mapping.ReadOptions{SkipToolText: true, Keep: drop}, func(c *chat.Conversation) error {
+				ids = append(ids, c.ID)
+				return nil
+			})
+			return ids
+		})
+		r.ids[f] = once
+	}
+	r.mu.Unlock()
+	return once()
+}

@@ -1,0 +1,485 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parlance/internal/chat"
+	"parlance/internal/mapping"
+	"parlance/internal/source"
+)
+
+const (
+	// currentAge is how fresh a file must be to hold the conversation that asks.
+	currentAge = time.Minute
+	// idMinBytes is how long an id must be for its first find to be trusted as the only one.
+	idMinBytes = 16
+)
+
+// ownNames are texts of which one stands in every conversation that may be asking us.
+var ownNames = []source.Needle{{Text: "chat_search"}, {Text: "chat_fork"}, {Text: "chat_checkpoint"}, {Text: "parlance", Fold: true}}
+
+// A Query is what to search for.
+type Query struct {
+	// Text is looked for without regard to case in ids, checkpoints and messages; blank
+	// text finds everything.
+	Text string
+	Filter
+}
+
+// Search lists the conversations that match, those that hold the phrase before those that
+// only hold all its words. All of history is looked at. A conversation whose id is the text,
+// or that made the checkpoint whose UUID is the text, is the only answer.
+//
+// What was given up, and what was copied from a parent, is no hit. The caller's own
+// conversation is none either; it is named apart.
+func (h *History) Search(ctx context.Context, q Query) (Listing, error) {
+	s, err := h.begin(ctx, q)
+	if err != nil {
+		return Listing{}, err
+	}
+	if err := s.run(ctx); err != nil {
+		return Listing{}, err
+	}
+	l := s.listing()
+	if len(l.Rows) == 0 && s.q.needle != "" {
+		if l.Nearest, err = s.nearest(ctx); err != nil {
+			return Listing{}, err
+		}
+	}
+	if len(l.Rows) == 0 && l.Current == nil && len(s.r.files) == 0 {
+		l.Looked = h.looked(q.Providers)
+	}
+	return l, nil
+}
+
+// List is Search for everything.
+func (h *History) List(ctx context.Context, f Filter) (Listing, error) {
+	return h.Search(ctx, Query{Filter: f})
+}
+
+// A searching is one search on its way.
+type searching struct {
+	h    *History
+	r    *run
+	q    query
+	d    *digester
+	b    bounds
+	self string
+	one  bool // the best is wanted, not a list
+
+	mu       sync.Mutex
+	plans    map[*mapping.Mapping]*rawPlan
+	got      map[key][]*found // all copies that were read, by id
+	ranked   []*found         // what matches, best first
+	currents []*found
+	deferred []*item // hold all words and not the phrase
+	late     bool    // only the deferred are left
+
+	seen func(*chat.Conversation) // if set, is shown every conversation that is read; under mu
+}
+
+func (h *History) begin(ctx context.Context, q Query) (*searching, error) {
+	b, err := h.bounds(q.Filter)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.discover(ctx, q.Providers, q.Progress)
+	if err != nil {
+		return nil, err
+	}
+	read := newQuery(q.Text)
+	return &searching{
+		h: h, r: r, q: read, d: &digester{q: read, in: q.In}, b: b, self: chat.Fold(strings.TrimSpace(q.Self)),
+		plans: map[*mapping.Mapping]*rawPlan{}, got: map[key][]*found{},
+	}, nil
+}
+
+func (s *searching) run(ctx context.Context) error {
+	items := slices.DeleteFunc(s.r.items(), func(it *item) bool { return !s.b.since.IsZero() && it.bound.Before(s.b.since) })
+	if done, err := s.named(ctx, items); done || err != nil {
+		return err
+	}
+	if err := s.r.newestFirst(ctx, items, s.enough, s.work); err != nil {
+		return err
+	}
+	if s.one || len(s.exact()) > 0 {
+		return nil
+	}
+	s.late = true
+	return s.r.newestFirst(ctx, s.deferred, s.enough, s.work)
+}
+
+// named looks for the needle as a whole id where an id costs nothing to know: in the paths
+// of files and in what databases list. done says that there can be no other.
+func (s *searching) named(ctx context.Context, all []*item) (done bool, err error) {
+	var items []*item
+	for _, it := range all {
+		f := it.members[0].f
+		ids := s.q.ids(f.Provider)
+		if s.self != "" {
+			ids = append(ids, s.self, strings.TrimPrefix(s.self, f.Provider+":"))
+		}
+		if !it.heads && slices.ContainsFunc(ids, f.mayBe) {
+			items = append(items, it)
+		}
+	}
+	if s.q.idLike() {
+		for _, store := range s.r.stores {
+			for _, f := range store.dbs {
+				rows, err := s.r.expand(ctx, f, func(_ int, c *chat.Conversation) bool { return s.q.exactID(c.Provider, c.ID) })
+				if err != nil {
+					return false, err
+				}
+				if _, listed := store.rows[f]; listed {
+					items = append(items, rows...)
+				}
+			}
+		}
+	}
+	never := func(time.Time) bool { return false }
+	err = s.r.newestFirst(ctx, items, never, func(ctx context.Context, it *item) ([]*item, error) { return nil, s.read(ctx, it) })
+	if err != nil {
+		return false, err
+	}
+	for _, f := range s.exact() {
+		// A short id may be another tool's as well; a long one, or one with its provider, is not.
+		done = done || f.idWhole && (len(f.row.ID) >= idMinBytes || s.q.needle != chat.Fold(f.row.ID))
+	}
+	if !done {
+		return false, nil
+	}
+	// Who asks has still to be found, among the files that were written just now.
+	fresh := slices.DeleteFunc(slices.Clone(all), func(it *item) bool { return !s.recent(it.bound) })
+	return true, s.r.newestFirst(ctx, fresh, never, s.work)
+}
+
+// mayBe says whether the path of f suggests that it holds the conversation id, or a
+// subagent inside of that.
+func (f *file) mayBe(id string) bool {
+	hint := chat.Fold(f.hint)
+	return id != "" && (hint == id || strings.HasPrefix(id, hint+"/") || len(id) >= idMinBytes && strings.Contains(f.fold, id))
+}
+
+// work is what one worker does with an item: filter its raw bytes, read it, judge what is in it.
+func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
+	if it.scanned {
+		return nil, s.read(ctx, it)
+	}
+	var sum traces
+	for _, m := range it.members {
+		t, err := s.look(ctx, m.f)
+		if err != nil {
+			return nil, err
+		}
+		sum = traces{sum.phrase || t.phrase, sum.words || t.words, sum.own || t.own}
+	}
+	s.r.looked(len(it.members))
+	read := sum.phrase || sum.own
+	switch {
+	case !read && !sum.words:
+		return nil, nil
+	case it.heads:
+		rows, err := s.r.expand(ctx, it.members[0].f, func(i int, c *chat.Conversation) bool { return s.wants(i, c, sum) })
+		for _, row := range rows {
+			row.scanned = true
+		}
+		if read {
+			return rows, err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.deferred = append(s.deferred, rows...)
+		return nil, err
+	case read:
+		return nil, s.read(ctx, it)
+	}
+	it.scanned = true
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deferred = append(s.deferred, it)
+	return nil, nil
+}
+
+// traces are what the raw bytes of a file say.
+type traces struct {
+	phrase bool // the phrase may be in it
+	words  bool // all words may
+	own    bool // it may be the conversation that asks
+}
+
+func (s *searching) look(ctx context.Context, f *file) (traces, error) {
+	if s.q.needle == "" {
+		return traces{phrase: true}, nil
+	}
+	plan := s.plan(f.m)
+	if plan.every {
+		return traces{phrase: true}, nil
+	}
+	needles := plan.needles
+	recent, outdone := s.recent(f.ModTime), s.outdone(f)
+	switch {
+	case outdone:
+		needles = slices.Concat(needles, []source.Needle{{Text: checkpointMark}})
+	case recent:
+		needles = slices.Concat(needles, ownNames)
+	}
+	seen, err := s.r.scan(ctx, f, needles)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.r.problem(f.Provider, f.Path, err, f.bound)
+		}
+		return traces{}, ctx.Err()
+	}
+	var t traces
+	t.phrase, t.words = plan.match(seen[:len(plan.needles)], f.fold)
+	// Of a subagent only its id or a checkpoint counts, and these are phrases.
+	t.words = t.words && (!f.subagents || s.b.subagents)
+	switch rest := slices.Contains(seen[len(plan.needles):], true); {
+	case outdone:
+		t.phrase = t.phrase && rest
+	case recent:
+		t.own = rest
+	}
+	return t, nil
+}
+
+// outdone says that of f only a checkpoint can matter: one conversation is wanted, a newer
+// one has been found by its text, and the id of f is known not to fit.
+func (s *searching) outdone(f *file) bool {
+	if !s.one || s.b.subagents || !f.settled || strings.Contains(chat.Fold(f.Provider+":"+f.hint), s.q.needle) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.ranked) > 0 && s.ranked[0].tier() <= tierUser && s.ranked[0].row.Updated.After(f.bound)
+}
+
+func (s *searching) plan(m *mapping.Mapping) *rawPlan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.plans[m]
+	if p == nil {
+		p = s.q.plan(m, s.d.in)
+		s.plans[m] = p
+	}
+	return p
+}
+
+func (s *searching) recent(t time.Time) bool { return s.r.now.Sub(t) < currentAge+boundSlack }
+
+// wants says whether a row of a database is worth reading. i is its place, newest first.
+func (s *searching) wants(i int, c *chat.Conversation, t traces) bool {
+	switch {
+	case t.own && (i == 0 || s.recent(c.Updated)):
+		return true
+	case !t.phrase && !t.words:
+		return false
+	case s.q.exactID(c.Provider, c.ID):
+		return true
+	case c.Subagent && !s.b.subagents && !isUUID(s.q.needle):
+		return false
+	case c.Updated.IsZero():
+		return true
+	}
+	return !c.Updated.Before(s.b.since)
+}
+
+// enough says that nothing up to bound can be among what is shown.
+func (s *searching) enough(bound time.Time) bool {
+	if s.q.idLike() || s.recent(bound) {
+		return false // a whole id ends the search, however old; who asks must be known
+	}
+	n := s.b.limit
+	if s.one {
+		n = 1
+	} else if n == 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.one || s.q.needle == "" {
+		n += 1 + len(s.currents) // one more, to know that there are more
+	}
+	if len(s.ranked) < n {
+		return false
+	}
+	last := s.ranked[n-1]
+	switch {
+	case s.late && last.rank() == 0:
+		return true // no phrase is left in the files to come
+	case !last.row.Updated.After(bound):
+		return false
+	case s.q.needle == "":
+		return true
+	case s.one:
+		return last.tier() == tierID
+	case s.late:
+		return last.rank() <= 1 // what hold all words in one message go before those that do not
+	}
+	return last.rank() == 0
+}
+
+// read reads an item and takes in what is in it.
+func (s *searching) read(ctx context.Context, it *item) error {
+	var batch []*found
+	opts := mapping.ReadOptions{SkipToolText: s.d.in != InTools && s.d.in != InAll, Keep: s.d.keep}
+	if s.q.needle != "" {
+		opts.Keys = s.r.keysOf(it.members[0].f)
+	}
+	err := s.r.read(ctx, it, opts, func(c *chat.Conversation, f *file) {
+		batch = append(batch, s.d.digest(c, f, s.r.touched(c, f), s.r.now))
+		if s.seen != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.seen(c)
+		}
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range batch {
+		s.add(f)
+	}
+	return err
+}
+
+// add takes in a conversation, and settles anew which of its copies counts.
+func (s *searching) add(f *found) {
+	if s.self != "" { // the host knows
+		f.current = s.self == chat.Fold(f.row.ID) || s.self == chat.Fold(f.row.FullID())
+	}
+	k := key{f.row.Provider, f.row.ID}
+	for _, old := range s.got[k] {
+		if old.row.File == f.row.File && old.row.Row == f.row.Row {
+			return
+		}
+		if i := slices.Index(s.ranked, old); i >= 0 {
+			s.ranked = slices.Delete(s.ranked, i, i+1)
+		}
+		if i := slices.Index(s.currents, old); i >= 0 {
+			s.currents = slices.Delete(s.currents, i, i+1)
+		}
+	}
+	s.got[k] = append(s.got[k], f)
+	for _, w := range settle(f.f.m.Unique, s.got[k]) {
+		if w.current {
+			s.currents = append(s.currents, w)
+		}
+		if s.matches(w) {
+			i, _ := slices.BinarySearchFunc(s.ranked, w, s.compare)
+			s.ranked = slices.Insert(s.ranked, i, w)
+		}
+	}
+	if f.miss = !f.current && !s.matches(f); f.miss {
+		f.row = chat.Row{Provider: f.row.Provider, ID: f.row.ID, Updated: f.row.Updated, File: f.row.File, Row: f.row.Row}
+	}
+}
+
+// matches says whether f has a place in the listing.
+func (s *searching) matches(f *found) bool {
+	switch {
+	case f.miss:
+		return false
+	case !s.b.holds(f.row.Cwd, f.row.Updated):
+		return false
+	case f.row.Subagent && !s.b.subagents:
+		return f.idWhole || f.uuidWhole || f.uuidCopied
+	case s.q.needle == "":
+		return true
+	case f.current && f.tier() > tierMark:
+		return false
+	}
+	return f.tier() < tierNone || f.uuidCopied
+}
+
+// rank orders results: those with the phrase, with all words in one message, with all words.
+func (f *found) rank() int {
+	switch f.tier() {
+	case tierTogether:
+		return 1
+	case tierWords:
+		return 2
+	case tierNone:
+		return 3
+	}
+	return 0
+}
+
+func (s *searching) compare(a, b *found) int {
+	ra, rb := a.rank(), b.rank()
+	if s.one {
+		ra, rb = int(a.tier()), int(b.tier())
+	}
+	if s.q.needle == "" {
+		ra, rb = 0, 0
+	}
+	return cmp.Or(cmp.Compare(ra, rb), b.row.Updated.Compare(a.row.Updated), cmp.Compare(a.row.FullID(), b.row.FullID()),
+		cmp.Compare(a.row.File, b.row.File), cmp.Compare(a.row.Row, b.row.Row))
+}
+
+// exact are the conversations that the needle names whole; nothing else counts beside them.
+func (s *searching) exact() []*found {
+	for _, named := range []func(*found) bool{
+		func(f *found) bool { return f.idWhole },
+		func(f *found) bool { return f.uuidWhole },
+		func(f *found) bool { return f.uuidCopied },
+	} {
+		var out []*found
+		for _, f := range s.ranked {
+			if named(f) {
+				out = append(out, f)
+			}
+		}
+		if out != nil {
+			return out
+		}
+	}
+	return nil
+}
+
+// results are what is shown, best first, the caller's own conversation apart.
+func (s *searching) results() (rows []*found, own *found) {
+	rows = s.exact()
+	if rows == nil {
+		rows = slices.DeleteFunc(slices.Clone(s.ranked), func(f *found) bool { return s.q.needle != "" && f.rank() > 2 })
+	}
+	if len(s.currents) == 1 {
+		own = s.currents[0]
+		rows = slices.DeleteFunc(rows, func(f *found) bool { return f == own })
+	}
+	return rows, own
+}
+
+func (s *searching) listing() Listing {
+	found, own := s.results()
+	var l Listing
+	if s.b.limit > 0 && len(found) > s.b.limit {
+		found, l.More = found[:s.b.limit], true
+	}
+	var oldest time.Time
+	for _, f := range found {
+		l.Rows = append(l.Rows, s.row(f))
+		if l.More && (oldest.IsZero() || f.row.Updated.Before(oldest)) {
+			oldest = f.row.Updated
+		}
+	}
+	if own != nil {
+		row := s.row(own)
+		l.Current = &row
+	}
+	l.Problems = s.r.reported(oldest)
+	l.Work = s.r.work.count()
+	return l
+}
+
+func (s *searching) row(f *found) chat.Row {
+	row := f.row
+	if s.q.needle != "" {
+		row.Matched, row.Hits, row.First, row.Last = f.reasons(), f.hits, f.hitFirst, f.hitTo
+	}
+	return row
+}
