@@ -1,0 +1,96 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestForkChoosesByTier(t *testing.T) {
+	w := newWorld(t)
+	put := func(name string, age time.Duration, lines ...string) {
+		w.write(".acme/x/"+name+".jsonl", w.ago(age), lines...)
+	}
+	put("said-new", hour, said(w.ago(hour), "bot", "the heron"))
+	put("asked", 5*hour, said(w.ago(5*hour), "me", "a heron?"), said(w.ago(5*hour), "result", "heron droppings"))
+	put("asked-old", 6*hour, said(w.ago(6*hour), "me", "a heron?"))
+	put("marked", 7*hour, append([]string{said(w.ago(7*hour), "me", "hi")}, mark(w.ago(7*hour), "c", uuid, "heron counted")...)...)
+	put("tern-log", 8*hour, said(w.ago(8*hour), "me", "hi"))
+	put("spread", 2*hour, said(w.ago(2*hour), "me", "gull"), said(w.ago(2*hour), "me", "tern"))
+	tests := []struct {
+		text, want string
+		tier       int
+	}{
+		{"", "acme:said-new", 0},
+		{"the heron", "acme:said-new", 4},
+		{"a heron", "acme:asked", 3},
+		{"heron", "acme:marked", 2},
+		{"tern", "acme:tern-log", 1},
+		{"HERON counted", "acme:marked", 2},
+		{uuid, "acme:marked", 2},
+		{"acme:asked", "acme:asked", 1},
+		{"asked", "acme:asked", 1},
+		{"asked-", "acme:asked-old", 1},
+		{"gull tern", "", 0}, // words alone choose nothing
+		{"kestrel", "", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			f, err := w.open().Fork(context.Background(), Query{Text: tt.text})
+			if tt.want == "" {
+				if miss := new(NotFoundError); !errors.As(err, &miss) {
+					t.Fatalf("got %v, want a NotFoundError", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Row.FullID() != tt.want || f.Tier != tt.tier || f.Conversation.FullID() != tt.want {
+				t.Errorf("got %s by tier %d, want %s by %d", f.Row.FullID(), f.Tier, tt.want, tt.tier)
+			}
+		})
+	}
+	f, err := w.open().Fork(context.Background(), Query{Text: "asked"})
+	if err != nil || f.Conversation.Messages[1].Text != "heron droppings" {
+		t.Errorf("tool text is missing: %v %+v", err, f)
+	}
+}
+
+func TestForkAndTheOwnConversation(t *testing.T) {
+	w := newWorld(t, "acme")
+	w.write(".acme/x/old.jsonl", w.ago(hour), said(w.ago(hour), "me", "heron"))
+	lines := append([]string{said(w.ago(hour), "me", "heron")}, mark(w.ago(time.Minute), "k", uuid, "here")...)
+	lines = append(lines, said(w.ago(time.Second), "call", "{}", "tool", "chat_fork", "call", "f"))
+	w.write(".acme/x/self.jsonl", w.ago(time.Second), lines...)
+	for text, want := range map[string]string{"": "acme:old", "heron": "acme:old", "self": "acme:self", uuid: "acme:self", "here": "acme:self"} {
+		f, err := w.open().Fork(context.Background(), Query{Text: text})
+		if err != nil {
+			t.Errorf("fork %q: %v", text, err)
+		} else if got := f.Row.FullID(); got != want {
+			t.Errorf("fork %q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Once a newer conversation has it in its text, older files are only read for checkpoints.
+func TestForkReadsLittle(t *testing.T) {
+	w := newWorld(t, "acme")
+	w.cfg.Workers = 1
+	for i := range 100 {
+		at := w.ago(time.Duration(i+1) * hour)
+		w.write(fmt.Sprintf(".acme/x/f%02d.jsonl", i), at, said(at, "me", "the port"))
+	}
+	at := w.ago(200 * hour)
+	w.write(".acme/x/old.jsonl", at, append([]string{said(at, "me", "the port")}, mark(at, "c", uuid, "gate open")...)...)
+	f, err := w.open().Fork(context.Background(), Query{Text: "port"})
+	if err != nil || f.Row.ID != "f00" || f.Work.Read != 2 {
+		t.Errorf("got %+v, %v; want f00, and 2 files read", f, err)
+	}
+	f, err = w.open().Fork(context.Background(), Query{Text: "gate"})
+	if err != nil || f.Row.ID != "old" || f.Tier != 2 {
+		t.Errorf("got %+v, %v; want old, by its checkpoint", f, err)
+	}
+}
