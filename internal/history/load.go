@@ -1,0 +1,225 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"parlance/internal/chat"
+	"parlance/internal/mapping"
+	"parlance/internal/source"
+)
+
+// An AmbiguousError is a part of an id, or an id, that several conversations share.
+type AmbiguousError struct {
+	What       string
+	Candidates []chat.Row
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q fits %d conversations", e.What, len(e.Candidates))
+}
+
+// Load hands over the conversation that what names, whole: by its id, by a part of an id that
+// no other holds, or by the path of a file, of which all conversations are handed over. as
+// names the mapping that is to read a file; "" lets the patterns, then the contents decide.
+//
+// The error is a *NotFoundError, an *AmbiguousError, or says what is wrong with the file.
+func (h *History) Load(ctx context.Context, what, as string, fn func(*chat.Conversation) error) error {
+	path := h.path(what)
+	if as != "" || isFile(path) && strings.ContainsAny(what, `/\`) {
+		return h.loadFile(ctx, path, as, fn)
+	}
+	err := h.loadID(ctx, what, fn)
+	if missing := new(NotFoundError); errors.As(err, &missing) {
+		if isFile(path) {
+			return h.loadFile(ctx, path, as, fn)
+		}
+		if pathForm.MatchString(what) {
+			return fmt.Errorf("%s: no such file", what)
+		}
+	}
+	return err
+}
+
+// pathForm is what only a path looks like.
+var pathForm = regexp.MustCompile(`^(/|~|\.\.?[/\\]|[A-Za-z]:[/\\])|\.(jsonl|json|db|vscdb|sqlite3?|md|gz|zst)$`)
+
+// path is what as an absolute path.
+func (h *History) path(what string) string {
+	switch {
+	case what == "":
+		return ""
+	case strings.HasPrefix(what, "~/") || strings.HasPrefix(what, `~\`):
+		return filepath.Join(h.env().Home, what[2:])
+	case filepath.IsAbs(what) || h.env().Cwd == "":
+		return filepath.Clean(what)
+	}
+	return filepath.Join(h.env().Cwd, what)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return path != "" && err == nil && info.Mode().IsRegular()
+}
+
+func (h *History) loadID(ctx context.Context, what string, fn func(*chat.Conversation) error) error {
+	s, err := h.begin(ctx, Query{Text: what, Filter: Filter{Limit: -1, Subagents: true}})
+	if err != nil {
+		return err
+	}
+	s.d.in = inIDs
+	if s.q.needle != "" {
+		if err := s.run(ctx); err != nil {
+			return err
+		}
+	}
+	fits := s.exact()
+	if fits == nil {
+		fits = slices.DeleteFunc(s.ranked, func(f *found) bool { return !f.id })
+		// The id of a subagent may begin with that of its parent.
+		people := slices.DeleteFunc(slices.Clone(fits), func(f *found) bool { return f.row.Subagent })
+		if len(people) > 0 {
+			fits = people
+		}
+	}
+	switch len(fits) {
+	case 0:
+		miss := &NotFoundError{What: what, Problems: s.r.reported(time.Time{})}
+		if miss.Nearest, err = s.nearest(ctx); err != nil {
+			return err
+		}
+		if len(s.r.files) == 0 {
+			miss.Looked = h.looked(nil)
+		}
+		return miss
+	case 1:
+		c, err := s.r.whole(ctx, fits[0])
+		if err != nil {
+			return err
+		}
+		return fn(c)
+	}
+	out := &AmbiguousError{What: what}
+	for _, f := range fits {
+		out.Candidates = append(out.Candidates, f.row)
+	}
+	return out
+}
+
+// loadFile reads a file that may lie anywhere.
+func (h *History) loadFile(ctx context.Context, path, as string, fn func(*chat.Conversation) error) error {
+	if h.exclude.path(path) {
+		return fmt.Errorf("%s: excluded by the configuration", path)
+	}
+	if opened, err := source.Open(path); err != nil {
+		return err
+	} else if err := opened.Close(); err != nil {
+		return err
+	}
+	f, err := h.reader(ctx, path, as)
+	if err != nil {
+		return err
+	}
+	r, err := h.discover(ctx, []string{f.Provider}, nil)
+	if err != nil {
+		return err
+	}
+	return h.readWhole(ctx, f, mapping.ReadOptions{Keys: r.keysOf(f)}, fn)
+}
+
+// reader finds the mapping that reads a file: the named one; else one whose patterns find it;
+// else, of all that accept it, the one that understands most of it.
+func (h *History) reader(ctx context.Context, path, as string) (*file, error) {
+	names := h.cfg.Set.Names()
+	if as != "" {
+		if !slices.Contains(names, as) {
+			return nil, fmt.Errorf("as: no mapping is called %q", as)
+		}
+		names = []string{as}
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return h.exclude.providers[n] })
+	if as == "" {
+		r, err := h.discover(ctx, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range r.files {
+			if f.Path == path && f.closed == "" {
+				return f, nil
+			}
+			if f.Path == path {
+				return nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
+			}
+		}
+	}
+	var best *file
+	var most understood
+	for _, name := range names {
+		m, problems := h.cfg.Set.Mapping(name)
+		if m == nil {
+			if as != "" && len(problems) > 0 {
+				p := problems[0]
+				return nil, fmt.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Msg)
+			}
+			continue
+		}
+		found, err := m.FileAt(h.env(), path)
+		if err != nil {
+			return nil, err
+		}
+		f := newFile(m, found)
+		if as != "" {
+			if f.closed != "" {
+				return nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
+			}
+			return f, nil
+		}
+		var u understood
+		drop := func(*chat.Message) bool { return false }
+		err = h.readWhole(ctx, f, mapping.ReadOptions{SkipToolText: true, Keep: drop}, func(c *chat.Conversation) error {
+			u.add(c)
+			return nil
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil && u.better(most): // an error says no more than that it is another format
+			best, most = f, u
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("%s: no mapping finds a message in this file", path)
+	}
+	return best, nil
+}
+
+// understood is how much of a file a mapping makes sense of.
+type understood struct{ messages, known, news int }
+
+func (u *understood) add(c *chat.Conversation) {
+	u.messages += len(c.Messages)
+	u.known += c.Read.Used
+	for n := range maps.Values(c.Read.Skipped) {
+		u.known += n
+	}
+	for n := range maps.Values(c.Read.NoRule) {
+		u.news += n
+	}
+}
+
+// better compares the share of what is understood, then the messages it gives.
+func (u understood) better(o understood) bool {
+	if u.messages == 0 {
+		return false
+	}
+	a, b := u.known*(o.known+o.news), o.known*(u.known+u.news)
+	return o.messages == 0 || a > b || a == b && u.messages > o.messages
+}
