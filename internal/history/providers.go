@@ -1,0 +1,139 @@
+package history
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"parlance/internal/chat"
+	"parlance/internal/mapping"
+)
+
+// A Status is what one provider holds on this machine.
+type Status struct {
+	Name, Title string
+	// Mapping is the file its mapping was loaded from, or "built-in"; Replaced are those
+	// that it replaced whole.
+	Mapping  string
+	Replaced []string
+	Broken   []mapping.Problem // of the mapping; it is unusable if one is not a warning
+
+	Patterns      []string // where it looks
+	Files         int      // that could be read
+	Conversations int      // subagents included, copies once
+	Messages      int
+	Oldest        time.Time // the earliest start, else update; zero if there is nothing
+	Newest        time.Time
+
+	Unsupported map[string]int // reason to number of files that cannot be read
+	// NotRecorded names what no conversation of it has: "times", "tool results", ...
+	NotRecorded []string
+	NoRule      map[string]int // records, and blocks of records, that no rule knew
+	Incomplete  int            // conversations that reached a limit
+	Excluded    bool           // by the configuration; nothing of it was read
+	Problems    []Problem
+}
+
+// Providers reads everything that every mapping finds, and says what came of it. It takes as
+// long as reading takes; the texts are not kept. names limits it; none means all.
+func (h *History) Providers(ctx context.Context, names []string, progress func(done, found int)) ([]Status, error) {
+	if len(names) == 0 {
+		names = h.cfg.Set.Names()
+	}
+	r, err := h.discover(ctx, names, progress)
+	if err != nil {
+		return nil, err
+	}
+	s := &searching{h: h, r: r, d: &digester{in: inIDs}, b: bounds{subagents: true}, got: map[key][]*found{}}
+	status := map[string]*Status{}
+	has := map[string]map[string]bool{}
+	for _, name := range names {
+		st := &Status{Name: name, NoRule: map[string]int{}, Unsupported: map[string]int{}, Excluded: h.exclude.providers[name]}
+		st.Mapping, st.Replaced = h.cfg.Set.Origin(name)
+		m, problems := h.cfg.Set.Mapping(name)
+		st.Broken = problems
+		if m != nil {
+			st.Title = m.Title
+			for _, src := range m.Sources {
+				st.Patterns = append(st.Patterns, src.Paths...)
+			}
+		}
+		status[name], has[name] = st, map[string]bool{}
+	}
+	for _, f := range r.files {
+		if f.closed != "" {
+			status[f.Provider].Unsupported[f.closed]++
+			continue
+		}
+		status[f.Provider].Files++
+	}
+	s.seen = func(c *chat.Conversation) {
+		st := status[c.Provider]
+		for what, n := range c.Read.NoRule {
+			st.NoRule[what] += n
+		}
+		if c.Read.Incomplete != "" {
+			st.Incomplete++
+		}
+		record(has[c.Provider], c)
+	}
+	if err := r.newestFirst(ctx, r.items(), func(time.Time) bool { return false }, s.work); err != nil {
+		return nil, err
+	}
+	for _, f := range s.ranked {
+		st := status[f.row.Provider]
+		st.Conversations++
+		st.Messages += f.row.Messages
+		at := f.row.Started
+		if at.IsZero() {
+			at = f.row.Updated
+		}
+		if st.Oldest.IsZero() || at.Before(st.Oldest) {
+			st.Oldest = at
+		}
+		if f.row.Updated.After(st.Newest) {
+			st.Newest = f.row.Updated
+		}
+	}
+	for _, p := range r.reported(time.Time{}) {
+		if st := status[p.Provider]; st != nil && !slices.ContainsFunc(st.Broken, func(b mapping.Problem) bool { return b.File == p.Path }) {
+			st.Problems = append(st.Problems, p)
+		}
+	}
+	var out []Status
+	for _, name := range slices.Sorted(maps.Keys(status)) {
+		st := status[name]
+		if st.Conversations > 0 {
+			for _, what := range recordable {
+				if !has[name][what] {
+					st.NotRecorded = append(st.NotRecorded, what)
+				}
+			}
+		}
+		out = append(out, *st)
+	}
+	return out, nil
+}
+
+// recordable is what a person may miss in a provider's conversations.
+var recordable = []string{"titles", "working directories", "models", "times of messages", "reasoning", "tool calls", "tool results"}
+
+// record notes which of recordable a conversation has.
+func record(has map[string]bool, c *chat.Conversation) {
+	note := func(what string, holds bool) {
+		if holds {
+			has[what] = true
+		}
+	}
+	note("titles", c.Title != "")
+	note("working directories", c.Cwd != "")
+	note("models", c.Model != "")
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		note("times of messages", !m.Time.IsZero())
+		note("reasoning", m.Role == chat.Reasoning)
+		note("tool calls", m.Role == chat.ToolCall)
+		note("tool results", m.Role == chat.ToolResult)
+	}
+}
