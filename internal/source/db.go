@@ -24,6 +24,9 @@ type DB struct {
 	conn   *sqlite3.Conn
 	idle   map[string]*sqlite3.Stmt // compiled statements by their text
 	broken error                    // set when SQLite is in no state to go on
+
+	rowsMax int           // sqlRowsMax
+	timeMax time.Duration // sqlTimeMax
 }
 
 // snapshots numbers the names under which SQLite knows overlays.
@@ -33,18 +36,27 @@ var snapshots atomic.Int64
 // SQLite database (ErrNotDatabase) or cannot be shared. An empty file is a database without
 // tables.
 func OpenDB(path string) (*DB, error) {
-	over, err := openOverlay(path)
-	for try := 1; try < 3 && err == nil && !over.intact(); try++ {
-		over.Close()
-		over, err = openOverlay(path)
+	for opens := 1; ; opens++ {
+		d, err := openOnce(path)
+		if quiet := err == nil && !d.Changed(); quiet || err != nil && !errors.Is(err, ErrChanged) || opens == sqlOpensMax {
+			return d, err
+		}
+		if err == nil {
+			d.Close()
+		}
 	}
+}
+
+func openOnce(path string) (*DB, error) {
+	over, err := openOverlay(path)
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{path: path, over: over, idle: make(map[string]*sqlite3.Stmt)}
+	d := &DB{path: path, over: over, idle: make(map[string]*sqlite3.Stmt), rowsMax: sqlRowsMax, timeMax: sqlTimeMax}
 	if err := d.guard(d.connect); err != nil {
+		err = d.explain(err)
 		d.Close()
-		return nil, d.explain(err)
+		return nil, err
 	}
 	return d, nil
 }
@@ -80,6 +92,7 @@ func (d *DB) Close() error {
 		for _, stmt := range d.idle {
 			stmt.Close()
 		}
+		clear(d.idle)
 		return d.conn.Close()
 	})
 	d.broken = errors.New("closed")
@@ -89,6 +102,18 @@ func (d *DB) Close() error {
 // Changed reports whether the tool wrote to its database in a way that disturbs the
 // snapshot, so that rows read since may be torn. What is appended to the WAL does not.
 func (d *DB) Changed() bool { return !d.over.intact() }
+
+// Reopen replaces the snapshot by a new one of the same file. If that fails, the old one
+// stays.
+func (d *DB) Reopen() error {
+	fresh, err := OpenDB(d.path)
+	if err != nil {
+		return err
+	}
+	d.Close()
+	*d = *fresh
+	return nil
+}
 
 // Columns lists the columns of a table or view in order; none if there is no such table.
 // Names compare without case, as in SQLite.
@@ -122,8 +147,9 @@ func columnNames(stmt *sqlite3.Stmt) []string {
 // values, strings too, are valid until fn returns. ctx stops a running statement; so do
 // sqlRowsMax and sqlTimeMax. An error of fn ends it and is returned as it is.
 //
-// Query wraps ErrChanged if the snapshot was disturbed meanwhile; the rows handed over may
-// be torn.
+// Query wraps ErrChanged if the snapshot was disturbed meanwhile: the rows handed over may
+// be torn. Drop them, Reopen and run again; after the third time take what there is and say
+// so.
 func (d *DB) Query(ctx context.Context, sql string, args map[string]any, fn func(columns []string, values []any) error) error {
 	stmt, err := d.take(sql)
 	if err != nil {
@@ -133,7 +159,7 @@ func (d *DB) Query(ctx context.Context, sql string, args map[string]any, fn func
 	if err := d.bind(stmt, args); err != nil {
 		return d.explain(err)
 	}
-	limit := &stepLimit{Context: ctx}
+	limit := &stepLimit{Context: ctx, most: d.timeMax}
 	var (
 		columns = columnNames(stmt)
 		values  = make([]any, len(columns))
@@ -142,7 +168,7 @@ func (d *DB) Query(ctx context.Context, sql string, args map[string]any, fn func
 	for rows := 0; ; rows++ {
 		var row bool
 		err := d.guard(func() (err error) {
-			limit.until = time.Now().Add(sqlTimeMax)
+			limit.until, d.over.touched = time.Now().Add(d.timeMax), false
 			defer d.conn.SetInterrupt(d.conn.SetInterrupt(limit))
 			if row = stmt.Step(); !row {
 				return stmt.Err()
@@ -151,16 +177,16 @@ func (d *DB) Query(ctx context.Context, sql string, args map[string]any, fn func
 			return err
 		})
 		switch {
-		case err != nil && limit.Err() != nil:
+		case errors.Is(err, sqlite3.INTERRUPT):
 			return fmt.Errorf("%s: sql: %w", d.path, limit.Err())
 		case err != nil:
 			return d.explain(err)
-		case !row && d.Changed():
+		case d.over.touched && d.Changed(): // before the row, which may be torn
 			return fmt.Errorf("%s: %w", d.path, ErrChanged)
 		case !row:
 			return nil
-		case rows == sqlRowsMax:
-			return fmt.Errorf("%s: sql: %w: more rows than sqlRowsMax (%d)", d.path, ErrTooLarge, sqlRowsMax)
+		case rows == d.rowsMax:
+			return fmt.Errorf("%s: sql: %w: more rows than sqlRowsMax (%d)", d.path, ErrTooLarge, d.rowsMax)
 		}
 		if err := fn(columns, values); err != nil {
 			return err
@@ -172,6 +198,7 @@ func (d *DB) Query(ctx context.Context, sql string, args map[string]any, fn func
 // thousand instructions.
 type stepLimit struct {
 	context.Context
+	most  time.Duration
 	until time.Time
 }
 
@@ -180,7 +207,7 @@ func (s *stepLimit) Err() error {
 		return err
 	}
 	if time.Now().After(s.until) {
-		return fmt.Errorf("%w: no row for sqlTimeMax (%v)", ErrTooLarge, sqlTimeMax)
+		return fmt.Errorf("%w: no row for sqlTimeMax (%v)", ErrTooLarge, s.most)
 	}
 	return nil
 }
@@ -267,6 +294,7 @@ func (d *DB) Prepare(sql string) error {
 
 // take gives a compiled statement, which put takes back.
 func (d *DB) take(sql string) (stmt *sqlite3.Stmt, err error) {
+	d.over.fault = nil
 	if stmt = d.idle[sql]; stmt != nil {
 		delete(d.idle, sql)
 		return stmt, nil
@@ -307,14 +335,18 @@ func (d *DB) put(stmt *sqlite3.Stmt) {
 	})
 }
 
-// guard runs something that calls SQLite. Out of memory, or on a page made to break it,
-// SQLite's code may trap, which shows as a panic; the connection is of no use then.
+// guard runs something that calls SQLite. On a page made to break it SQLite's code may
+// trap, which shows as a panic; the connection is of no use then.
 func (d *DB) guard(fn func() error) (err error) {
 	if d.broken != nil {
 		return d.broken
 	}
 	defer func() {
-		if trap := recover(); trap != nil {
+		switch trap := recover(); {
+		case trap == nil:
+		case fmt.Sprint(trap) == sqlite3.NOMEM.Error(): // a panic in the driver only
+			err = sqlite3.NOMEM
+		default:
 			d.broken = fmt.Errorf("SQLite stopped: %v", trap)
 			err = d.broken
 		}
@@ -325,6 +357,8 @@ func (d *DB) guard(fn func() error) (err error) {
 // explain says where an error of SQLite happened and drops its boilerplate.
 func (d *DB) explain(err error) error {
 	switch {
+	case d.broken != nil:
+		return fmt.Errorf("%s: sql: %w", d.path, d.broken)
 	case d.over.fault != nil:
 		err = d.over.fault
 	case errors.Is(err, sqlite3.NOMEM):
@@ -335,8 +369,5 @@ func (d *DB) explain(err error) error {
 		text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "sqlite3: "), "SQL logic error: ")
 		err = fmt.Errorf("%s: sql: %s", d.path, text)
 	}
-	if d.Changed() {
-		return fmt.Errorf("%w (%w)", err, ErrChanged)
-	}
-	return err
+	return d.over.orChanged(err)
 }

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -202,5 +203,173 @@ func TestPrepareRefusesAllButOneSelect(t *testing.T) {
 		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%q: got %v, want %q", row.sql, err, row.want)
 		}
+	}
+}
+
+func open(t testing.TB, path string) *DB {
+	t.Helper()
+	d, err := OpenDB(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func TestQueryTypesAndArguments(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	writer(t, path, "CREATE TABLE t (a, b, c, d, e, f, g)",
+		"INSERT INTO t VALUES (NULL, 9007199254740993, 1.5, 'grün', x'00ff', '', x'')")
+	d := open(t, path)
+	one := func(sql string, args map[string]any) (columns []string, values []any) {
+		t.Helper()
+		err := d.Query(context.Background(), sql, args, func(c []string, v []any) error {
+			columns, values = c, append(values, v...)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return columns, values
+	}
+	columns, values := one("SELECT *, a AS h FROM t", nil)
+	if want := []string{"a", "b", "c", "d", "e", "f", "g", "h"}; !reflect.DeepEqual(columns, want) {
+		t.Errorf("got %q, want %q", columns, want)
+	}
+	want := []any{nil, int64(9007199254740993), 1.5, "grün", []byte{0, 255}, "", []byte{}, nil}
+	if !reflect.DeepEqual(values, want) {
+		t.Errorf("got %#v, want %#v", values, want)
+	}
+	args := map[string]any{"b": true, "i": 7, "j": int64(8), "f": 2.5, "s": "x", "d": []byte("y"), "n": nil, "unused": 1}
+	_, values = one("SELECT :b, :i, :j, :f, :s, :d, :n, :missing", args)
+	if want := []any{int64(1), int64(7), int64(8), 2.5, "x", []byte("y"), nil, nil}; !reflect.DeepEqual(values, want) {
+		t.Errorf("got %#v, want %#v", values, want)
+	}
+	// The statement is kept; what was bound to it is not.
+	if _, values = one("SELECT :s", map[string]any{"s": "x"}); values[0] != "x" {
+		t.Errorf("got %v", values)
+	}
+	if _, values = one("SELECT :s", nil); values[0] != nil {
+		t.Errorf("got %v from an earlier run", values)
+	}
+	err := d.Query(context.Background(), "SELECT :s", map[string]any{"s": struct{}{}}, nil)
+	if want := path + ": sql: :s: a struct {} cannot be bound"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestQueryWithinQuery(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	writer(t, path, "CREATE TABLE t (a)", "INSERT INTO t VALUES ('heron'), ('crane')")
+	d := open(t, path)
+	var got []string
+	err := d.Query(context.Background(), "SELECT a FROM t", nil, func(_ []string, outer []any) error {
+		return d.Query(context.Background(), "SELECT a FROM t", nil, func(_ []string, inner []any) error {
+			got = append(got, outer[0].(string)+" "+inner[0].(string))
+			return nil
+		})
+	})
+	if want := []string{"heron heron", "heron crane", "crane heron", "crane crane"}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestQueryStops(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	writer(t, path, "CREATE TABLE t (a)", "INSERT INTO t VALUES (1), (2), (3)")
+	endless := "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c) SELECT count(*) FROM c"
+	d := open(t, path)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := d.Query(ctx, endless, nil, nil); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), path) {
+		t.Errorf("context: got %v", err)
+	}
+	d.timeMax = 50 * time.Millisecond
+	if err := d.Query(context.Background(), endless, nil, nil); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "sqlTimeMax (50ms)") {
+		t.Errorf("time: got %v", err)
+	}
+	d.rowsMax = 2
+	n := 0
+	count := func([]string, []any) error { n++; return nil }
+	if err := d.Query(context.Background(), "SELECT a FROM t", nil, count); !errors.Is(err, ErrTooLarge) || n != 2 || !strings.Contains(err.Error(), "sqlRowsMax (2)") {
+		t.Errorf("rows: got %v after %d", err, n)
+	}
+	enough := errors.New("enough")
+	if err := d.Query(context.Background(), "SELECT a FROM t", nil, func([]string, []any) error { return enough }); err != enough {
+		t.Errorf("callback: got %v", err)
+	}
+	if err := d.Query(context.Background(), "SELECT a FROM t LIMIT 2", nil, count); err != nil || n != 4 {
+		t.Errorf("afterwards: got %v, %d rows", err, n)
+	}
+	d.Close()
+	if err := d.Query(context.Background(), "SELECT a FROM t", nil, count); err == nil || err.Error() != path+": sql: closed" {
+		t.Errorf("closed: got %v", err)
+	}
+}
+
+func TestQueryHoldsLargeValuesAndNoMore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	writer(t, path, "CREATE TABLE t (a)", "INSERT INTO t VALUES (hex(zeroblob(5000000)))")
+	wantRows(t, path, "SELECT length(a || a) AS n, json_extract(json_object('x', a), '$.x') = a AS same FROM t", "n=20000000 same=1")
+	_, err := rows(t, path, "SELECT length(hex(zeroblob(400000000))) AS n")
+	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "sqlMemoryMaxBytes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	writer(t, path, `CREATE TABLE "odd ""name""" (id, "Two Words", sum AS (id+1))`, "CREATE VIEW v AS SELECT 1 AS one, 2 AS two")
+	d := open(t, path)
+	for table, want := range map[string][]string{
+		`odd "name"`: {"id", "Two Words", "sum"}, `ODD "NAME"`: {"id", "Two Words", "sum"}, "V": {"one", "two"}, "nowhere": nil,
+	} {
+		if got, err := d.Columns(table); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, %v, want %q", table, got, err, want)
+		}
+	}
+}
+
+func TestQuerySaysThatTheDatabaseChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	c := writer(t, path, "PRAGMA journal_mode = wal", "PRAGMA wal_autocheckpoint = 0", "CREATE TABLE t (a)", "INSERT INTO t VALUES ('old')")
+	d := open(t, path)
+	read := func() (got []string, err error) {
+		err = d.Query(context.Background(), "SELECT a FROM t", nil, func(_ []string, values []any) error {
+			got = append(got, strings.Clone(values[0].(string)))
+			return nil
+		})
+		return got, err
+	}
+	exec(t, c, "INSERT INTO t VALUES ('new')")
+	if got, err := read(); err != nil || !reflect.DeepEqual(got, []string{"old"}) || d.Changed() {
+		t.Errorf("a WAL that grew: got %q, %v, changed %v", got, err, d.Changed())
+	}
+	d = open(t, path)
+	exec(t, c, "PRAGMA wal_checkpoint(TRUNCATE)", "INSERT INTO t VALUES ('newest')")
+	if !d.Changed() {
+		t.Error("a checkpoint was not noticed")
+	}
+	if got, err := read(); len(got) > 0 || !errors.Is(err, ErrChanged) || !strings.HasPrefix(err.Error(), path+": ") {
+		t.Errorf("after a checkpoint: got %q, %v", got, err)
+	}
+	if err := d.Reopen(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(); err != nil || !reflect.DeepEqual(got, []string{"old", "new", "newest"}) {
+		t.Errorf("after Reopen: got %q, %v", got, err)
+	}
+}
+
+func TestSeveralSnapshotsAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	writer(t, path, "PRAGMA journal_mode = wal", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1), (2), (3)")
+	for range 4 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for range 20 {
+				wantRows(t, path, "SELECT sum(a) AS n FROM t", "n=6")
+			}
+		})
 	}
 }

@@ -19,6 +19,8 @@ const (
 	// sqlMemoryMaxBytes bounds what SQLite may use for one database: a value of
 	// documentMaxBytes twice over, as JSON functions copy their argument.
 	sqlMemoryMaxBytes = 2*documentMaxBytes + 64<<20
+	// sqlOpensMax is how often OpenDB begins anew because its tool writes at that moment.
+	sqlOpensMax = 3
 	// sqlCachedMax is how many compiled statements a DB keeps. A mapping has two or three.
 	sqlCachedMax = 8
 	// pieceBytes is how much is read from a file at once: it stays in the cache of one core.

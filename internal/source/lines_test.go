@@ -114,3 +114,52 @@ func TestReadAll(t *testing.T) {
 		}
 	}
 }
+
+// However a file is cut into reads, its lines are those of strings.Split.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("\xef\xbb\xbfa\r\n\nb"), uint8(3), uint8(2))
+	f.Add([]byte("123456789\n12345678\r\n\r\r\n"), uint8(1), uint8(9))
+	f.Fuzz(func(t *testing.T, data []byte, buffer, read uint8) {
+		const most = 8
+		var want []string
+		text := strings.TrimPrefix(string(data), string(bom))
+		offset := len(data) - len(text)
+		for i, line := range strings.SplitAfter(text, "\n") {
+			if line == "" {
+				break
+			}
+			body, whole := strings.CutSuffix(line, "\n")
+			if whole {
+				body = strings.TrimSuffix(body, "\r")
+			}
+			marks := ""
+			if !whole {
+				marks = " open"
+			}
+			if len(body) > most {
+				body, marks = "", marks+" long"
+			}
+			want = append(want, fmt.Sprintf("%d@%d %s%s", i+1, offset, body, marks))
+			offset += len(line)
+		}
+		lines, err := got(t, &chunks{data, int(read) + 1}, most, int(buffer)+3)
+		if err != nil || !reflect.DeepEqual(lines, want) {
+			t.Errorf("%q: got %q, %v, want %q", data, lines, err, want)
+		}
+	})
+}
+
+// chunks gives data a few bytes at a time.
+type chunks struct {
+	data []byte
+	size int
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	if len(c.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), c.size)], c.data)
+	c.data = c.data[n:]
+	return n, nil
+}
