@@ -134,6 +134,25 @@ func (s *Set) Mapping(name string) (*Mapping, []Problem) {
 	return e.mapping, e.problems
 }
 
+// LoadFile checks and compiles a mapping file that need not belong to the set; what it
+// extends is looked for in the set. The error is about the file, not about what is in it.
+func (s *Set) LoadFile(path string) (*Mapping, []Problem, error) {
+	data, err := readMapping(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := strings.TrimSuffix(filepath.Base(path), ".yaml")
+	m, problems := Load(path, data, func(wanted string) (string, []byte, bool) {
+		// A user's copy of a mapping that extends its own name means the one that it
+		// replaces, and does not know yet whether it is in the set.
+		if e := s.entries[name]; wanted == name && e != nil && e.top().origin == path {
+			return s.base(name)(wanted)
+		}
+		return s.base("")(wanted)
+	})
+	return m, problems, nil
+}
+
 // unreadable is the problem of a file whose bytes are not to be had.
 func unreadable(l mappingFile, err error) Problem {
 	var pe *fs.PathError

@@ -1,0 +1,137 @@
+// Package cli is the command line: flags, commands and exit codes, and the place where the
+// other packages are wired together.
+//
+// Arguments and three streams go in; an exit code comes out. Data goes to stdout, everything
+// else to stderr. It decides nothing about conversations: history finds them, render shows them.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"parlance/internal/mapping"
+	"parlance/internal/render"
+)
+
+// Exit codes. A file that cannot be read beside good ones is a line on stderr and no failure.
+const (
+	exitFound = 0
+	exitNone  = 1 // nothing found; for check: something to mend
+	exitWrong = 2 // no such file, no mapping accepts it, wrong use
+	exitBreak = 130
+)
+
+// An exitError ends a command with a code. Its text, if any, goes to stderr.
+type exitError struct {
+	code int
+	text string
+}
+
+func (e *exitError) Error() string { return e.text }
+
+func none(format string, args ...any) error {
+	return &exitError{exitNone, fmt.Sprintf(format, args...)}
+}
+
+func wrong(format string, args ...any) error {
+	return &exitError{exitWrong, fmt.Sprintf(format, args...)}
+}
+
+// An app is one run of the program.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+
+	homes, roots, mappings []string
+	json                   bool
+
+	set      *mapping.Set // once opened
+	reported map[string]bool
+}
+
+// Run runs one command and returns its exit code.
+func Run(args []string, in io.Reader, out, errw io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return run(ctx, args, in, out, errw)
+}
+
+func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	a := &app{in: in, out: out, err: errw, reported: map[string]bool{}}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errw)
+	err := root.ExecuteContext(ctx)
+	var e *exitError
+	switch {
+	case err == nil:
+		return exitFound
+	case ctx.Err() != nil:
+		return exitBreak
+	case errors.Is(err, syscall.EPIPE):
+		return exitFound // whoever read us has seen enough
+	case errors.As(err, &e):
+		if e.text != "" {
+			fmt.Fprintln(errw, render.Clean(e.text))
+		}
+		return e.code
+	}
+	fmt.Fprintf(errw, "parlance: %s\n", render.Clean(err.Error()))
+	return exitWrong
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "parlance",
+		Short: "Search, show and fork the conversations of every coding agent on this machine",
+		Long: `Parlance reads the conversations that coding agents leave on disk, whichever tool wrote
+them: search any past one, mark a place in the present one, and fork one, or a slice of it,
+into another chat. It only ever reads those files; nothing leaves this machine.`,
+		Example: `  parlance list                         the newest conversations, of all tools
+  parlance search ferry timetable       where was that talked about?
+  parlance fork ferry                   the best match, to be pasted into another chat
+  parlance show claude_code:7a1e        one conversation, to be read`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := root.PersistentFlags()
+	f.StringArrayVar(&a.homes, "home", nil, "read `DIR` as a home folder instead of your own (repeatable)")
+	f.StringArrayVar(&a.roots, "root", nil, "look below `DIR` for exports and files without a fixed place (repeatable; also PARLANCE_ROOTS)")
+	f.StringArrayVar(&a.mappings, "mappings", nil, "use the mapping files in `DIR` too (repeatable; also PARLANCE_MAPPINGS)")
+	f.BoolVar(&a.json, "json", false, "print JSON, for programs")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return wrong("parlance: %v\nsee: %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.forkCommand(), a.checkpointCommand(),
+		a.providersCommand(), a.mappingCommand(), a.versionCommand())
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		c.DisableFlagsInUseLine = false
+	}
+	return root
+}
+
+// args wraps a check of arguments so that wrong use ends with its own code and next step.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return wrong("parlance %s: %v\nusage: %s", cmd.Name(), err, cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// words is a query that was typed without quotes.
+func words(args []string) string { return strings.Join(args, " ") }

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"parlance/internal/history"
+	"parlance/internal/render"
+	"parlance/mappings"
+)
+
+func (a *app) providersCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "providers [NAME...]",
+		Short: "Say what every provider holds, where it looks, and what could not be read",
+		Args:  args(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			set, err := a.openSet()
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				if !slices.Contains(set.Names(), name) {
+					return wrong("parlance providers: no mapping is called %q; there are %s", name, strings.Join(set.Names(), ", "))
+				}
+			}
+			h, err := a.open()
+			if err != nil {
+				return err
+			}
+			var f history.Filter
+			done := a.progress(&f)
+			list, err := h.Providers(cmd.Context(), names, f.Progress)
+			done()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.providersJSON(list)
+			}
+			return a.providersText(list, len(names) > 0)
+		},
+	}
+}
+
+// providersText is a line for each provider that has something, and the details of those
+// that were asked for by name.
+func (a *app) providersText(list []history.Status, details bool) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "PROVIDER\tCONVERSATIONS\tFILES\tOLDEST\tNEWEST\tMAPPING")
+	var empty []string
+	for _, s := range list {
+		if !details && s.Files == 0 && len(s.Unsupported) == 0 && len(s.Problems) == 0 && len(s.Broken) == 0 && !s.Excluded {
+			empty = append(empty, s.Name)
+			continue
+		}
+		note := s.Mapping
+		if s.Excluded {
+			note += " (excluded by config.yaml)"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", s.Name, s.Conversations, s.Files, day(s.Oldest), day(s.Newest), render.Clean(note))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, s := range list {
+		a.providerDetails(&s, details)
+	}
+	if len(empty) > 0 {
+		fmt.Fprintf(a.out, "\nnothing found for: %s\n", strings.Join(empty, ", "))
+	}
+	fmt.Fprintln(a.out, "\nwhere one looks and what it lacks: parlance providers NAME")
+	return nil
+}
+
+func (a *app) providerDetails(s *history.Status, all bool) {
+	var lines []string
+	put := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if all {
+		if s.Title != "" {
+			put("title          %s", s.Title)
+		}
+		for _, p := range s.Patterns {
+			put("looks at       %s", p)
+		}
+		if len(s.NotRecorded) > 0 {
+			put("not recorded   %s", strings.Join(s.NotRecorded, ", "))
+		}
+		put("messages       %d", s.Messages)
+	}
+	for _, r := range s.Replaced {
+		put("replaces       %s", r)
+	}
+	for _, reason := range sortedKeys(s.Unsupported) {
+		put("cannot read    %s: %s", plural(s.Unsupported[reason], "file"), reason)
+	}
+	for _, what := range sortedKeys(s.NoRule) {
+		put("no rule        %d of %s", s.NoRule[what], what)
+	}
+	if s.Incomplete > 0 {
+		put("incomplete     %s reached a limit", plural(s.Incomplete, "conversation"))
+	}
+	for _, p := range s.Broken {
+		put("mapping        %s", strings.TrimRight(p.String(), "\n"))
+	}
+	for i, p := range s.Problems {
+		if i == problemsShown && !all {
+			put("not read       and %d more", len(s.Problems)-i)
+			break
+		}
+		put("not read       %s: %s", p.Path, p.Reason)
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(a.out, "\n%s\n", s.Name)
+		for _, l := range lines {
+			fmt.Fprintf(a.out, "  %s\n", strings.ReplaceAll(render.Clean(l), "\n", "\n  "))
+		}
+	}
+}
+
+// problemsShown is how many unreadable files of a provider are named in the overview.
+const problemsShown = 3
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02")
+}
+
+func sortedKeys(m map[string]int) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// providersJSON prints one object a line. Names and order are a contract.
+func (a *app) providersJSON(list []history.Status) error {
+	type problem struct {
+		File   string `json:"file"`
+		Reason string `json:"reason"`
+	}
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	for _, s := range list {
+		problems := make([]problem, 0, len(s.Problems))
+		for _, p := range s.Problems {
+			problems = append(problems, problem{p.Path, p.Reason})
+		}
+		var broken []string
+		for _, p := range s.Broken {
+			broken = append(broken, strings.TrimRight(p.String(), "\n"))
+		}
+		if err := e.Encode(struct {
+			Provider      string         `json:"provider"`
+			Title         string         `json:"title,omitempty"`
+			Mapping       string         `json:"mapping"`
+			Replaces      []string       `json:"replaces,omitempty"`
+			Broken        []string       `json:"broken,omitempty"`
+			Excluded      bool           `json:"excluded,omitempty"`
+			Patterns      []string       `json:"patterns"`
+			Files         int            `json:"files"`
+			Conversations int            `json:"conversations"`
+			Messages      int            `json:"messages"`
+			Oldest        string         `json:"oldest,omitempty"`
+			Newest        string         `json:"newest,omitempty"`
+			Unsupported   map[string]int `json:"unsupported,omitempty"`
+			NotRecorded   []string       `json:"not_recorded,omitempty"`
+			NoRule        map[string]int `json:"no_rule,omitempty"`
+			Incomplete    int            `json:"incomplete,omitempty"`
+			Problems      []problem      `json:"problems,omitempty"`
+		}{s.Name, s.Title, s.Mapping, s.Replaced, broken, s.Excluded, s.Patterns, s.Files, s.Conversations, s.Messages,
+			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, s.Incomplete, problems}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+func (a *app) mappingCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "mapping [NAME]",
+		Short: "Print a built-in mapping, to copy and change; without a name, list them",
+		Example: `  parlance mapping codex > ~/.config/parlance/mappings/codex.yaml
+  parlance check ~/.config/parlance/mappings/codex.yaml`,
+		Args: args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				for _, name := range builtinNames() {
+					fmt.Fprintln(a.out, name)
+				}
+				return nil
+			}
+			data, err := fs.ReadFile(mappings.FS, names[0]+".yaml")
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+				return wrong("parlance mapping: no built-in mapping is called %q; there are %s", names[0], strings.Join(builtinNames(), ", "))
+			}
+			if err != nil {
+				return err
+			}
+			_, err = a.out.Write(data)
+			return err
+		},
+	}
+}
+
+func builtinNames() []string {
+	files, err := fs.Glob(mappings.FS, "*.yaml")
+	if err != nil {
+		return nil
+	}
+	for i := range files {
+		files[i] = strings.TrimSuffix(files[i], ".yaml")
+	}
+	return files
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program",
+		Args:  args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			version, revision := "(devel)", ""
+			if info, ok := debug.ReadBuildInfo(); ok {
+				if v := info.Main.Version; v != "" {
+					version = v
+				}
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						revision = " " + s.Value
+					}
+				}
+			}
+			_, err := fmt.Fprintf(a.out, "parlance %s%s\n", version, revision)
+			return err
+		},
+	}
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"hash/maphash"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"parlance/internal/chat"
+	"parlance/internal/history"
+	"parlance/internal/render"
+)
+
+type showFlags struct {
+	format           string
+	as               string
+	all, follow, raw bool
+	tokens           int
+}
+
+func (a *app) showCommand() *cobra.Command {
+	var f showFlags
+	cmd := &cobra.Command{
+		Use:   "show WHAT",
+		Short: "Print one conversation",
+		Long: `Show prints a conversation whole, tool results included. WHAT is its id, a part of the
+id that no other has, or the path of a file, of which all conversations are printed.`,
+		Example: `  parlance show claude_code:7a1e0c52
+  parlance show ~/copied/session.jsonl --as codex --format text
+  parlance show 7a1e --follow`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, what []string) error { return a.show(cmd.Context(), what[0], f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.format, "format", "md", "md (Markdown), text, or messages (the whole model as JSON)")
+	flags.StringVar(&f.as, "as", "", "read the file with this `provider`'s mapping")
+	flags.BoolVar(&f.all, "all", false, "reasoning, system and abandoned messages too")
+	flags.BoolVar(&f.follow, "follow", false, "keep printing as the conversation grows")
+	flags.IntVar(&f.tokens, "tokens", 0, "print about this many tokens at most, and count the rest; 0 = everything")
+	flags.BoolVar(&f.raw, "no-redact", false, "leave secrets in")
+	return cmd
+}
+
+func (a *app) show(ctx context.Context, what string, f showFlags) error {
+	if a.json {
+		f.format = "messages"
+	}
+	switch f.format {
+	case "md", "text":
+	case "messages":
+		if f.follow {
+			return wrong("parlance show: --follow goes with the formats md and text")
+		}
+	default:
+		return wrong("parlance show: --format %s: formats are md, text, messages", f.format)
+	}
+	h, err := a.open()
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(a.out)
+	n := 0
+	var last *chat.Conversation
+	var printer *render.Printer
+	err = h.Load(ctx, what, f.as, func(c *chat.Conversation) error {
+		n++
+		last = c
+		if f.format == "messages" {
+			return render.MessagesJSON(out, c, a.redactor(f.raw))
+		}
+		if n > 1 {
+			if f.follow {
+				return wrong("parlance show: --follow takes one conversation; %s holds several: name one by its id", what)
+			}
+			out.WriteByte('\n')
+		}
+		printer = a.printer(out, f)
+		if f.follow {
+			return nil // printed below, as far as it is settled
+		}
+		printer.Open(c)
+		for i := range c.Messages {
+			printer.Message(&c.Messages[i])
+		}
+		return printer.Close()
+	})
+	if err != nil {
+		return a.loadError(err)
+	}
+	if err := out.Flush(); err != nil || last == nil {
+		if err == nil {
+			err = none("%s: no conversation in it", what)
+		}
+		return err
+	}
+	a.readNotes(last)
+	if f.follow {
+		return a.follow(ctx, h, out, printer, last)
+	}
+	return nil
+}
+
+func (a *app) printer(out *bufio.Writer, f showFlags) *render.Printer {
+	o := render.ShowOptions{All: f.all, Clean: isTerminal(a.out), Tokens: f.tokens, Redact: a.redactor(f.raw)}
+	if f.format == "text" {
+		return render.NewText(out, o)
+	}
+	return render.NewMarkdown(out, o)
+}
+
+// redactor replaces secrets in what leaves. The rules come with the trust work; until then
+// nothing is replaced, and --no-redact changes nothing.
+func (a *app) redactor(raw bool) render.Redactor { return nil }
+
+// readNotes says on stderr what of a conversation could not be read.
+func (a *app) readNotes(c *chat.Conversation) {
+	r := &c.Read
+	if n := len(r.Broken) + r.BrokenMore; n > 0 {
+		a.complain("parlance: " + c.File + ": " + plural(n, "record") + " could not be read, the first at line " + itoa(r.Broken[0].Line) + ": " + r.Broken[0].Why)
+	}
+	news := 0
+	for _, n := range r.NoRule {
+		news += n
+	}
+	if news > 0 {
+		a.complain("parlance: " + c.File + ": " + plural(news, "record") + " of a kind that the mapping does not know; see them with --format messages, under read.no_rule")
+	}
+	if r.Incomplete != "" {
+		a.complain("parlance: " + c.File + ": incomplete: " + r.Incomplete)
+	}
+}
+
+// loadError turns what Load says into text and exit code.
+func (a *app) loadError(err error) error {
+	var missing *history.NotFoundError
+	var several *history.AmbiguousError
+	switch {
+	case errors.As(err, &missing):
+		a.problems(missing.Problems)
+		return none("%s", render.Miss(missing.Error()+".", missing.Nearest, missing.Looked))
+	case errors.As(err, &several):
+		return wrong("%s; name one of them whole, or its file:\n%s", several.Error(), render.Listing(several.Candidates, render.ListingOptions{Titles: true, Tokens: -1}))
+	}
+	return err
+}
+
+const (
+	// followEvery is how often a followed file is looked at: fast enough to read along,
+	// a stat is all it costs while nothing happens.
+	followEvery = 300 * time.Millisecond
+)
+
+// follow prints a conversation, and what is added to it, until it is interrupted. A message
+// is printed once it stands still: tools write their answers piece by piece.
+func (a *app) follow(ctx context.Context, h *history.History, out *bufio.Writer, p *render.Printer, c *chat.Conversation) error {
+	seed := maphash.MakeSeed()
+	sum := func(m *chat.Message) uint64 { return maphash.String(seed, string(m.Role)+"\x00"+m.Body()) }
+	p.Open(c)
+	var printed []uint64
+	changedNote := false
+	state := fileState(c.File)
+	settled := true
+	for {
+		n := len(c.Messages)
+		if !settled && n > 0 {
+			n-- // the newest may still be growing
+		}
+		same := 0
+		for same < len(printed) && same < len(c.Messages) && printed[same] == sum(&c.Messages[same]) {
+			same++
+		}
+		if same < len(printed) && !changedNote {
+			changedNote = true
+			a.complain("parlance: what was printed has changed since (a rewind, or a rewritten answer); show it again to see it whole")
+		}
+		for i := len(printed); i < n; i++ {
+			p.Message(&c.Messages[i])
+			printed = append(printed, sum(&c.Messages[i]))
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			p.Close()
+			out.Flush()
+			return &exitError{exitFound, ""}
+		case <-time.After(followEvery):
+		}
+		now := fileState(c.File)
+		if now == state {
+			if settled {
+				continue
+			}
+			settled = true
+			continue
+		}
+		state, settled = now, false
+		err := h.Load(ctx, c.FullID(), "", func(again *chat.Conversation) error {
+			c = again
+			return nil
+		})
+		if err != nil && ctx.Err() == nil {
+			a.complain("parlance: " + c.File + ": " + err.Error())
+		}
+	}
+}
+
+// fileState tells whether a file, or the log beside a database, has changed.
+func fileState(path string) [2]struct {
+	size int64
+	at   time.Time
+} {
+	var s [2]struct {
+		size int64
+		at   time.Time
+	}
+	for i, p := range []string{path, path + "-wal"} {
+		if info, err := os.Stat(p); err == nil {
+			s[i].size, s[i].at = info.Size(), info.ModTime()
+		}
+	}
+	return s
+}
