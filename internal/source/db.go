@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -25,6 +26,7 @@ type DB struct {
 	idle   map[string]*sqlite3.Stmt // compiled statements by their text
 	broken error                    // set when SQLite is in no state to go on
 
+	reopens int
 	rowsMax int           // sqlRowsMax
 	timeMax time.Duration // sqlTimeMax
 }
@@ -103,13 +105,14 @@ func (d *DB) Close() error {
 // snapshot, so that rows read since may be torn. What is appended to the WAL does not.
 func (d *DB) Changed() bool { return !d.over.intact() }
 
-// Reopen replaces the snapshot by a new one of the same file. If that fails, the old one
-// stays.
+// Reopen replaces the snapshot by a new one of the same file, which it leaves in place if
+// that fails. It is not for the callback of Query.
 func (d *DB) Reopen() error {
 	fresh, err := OpenDB(d.path)
 	if err != nil {
 		return err
 	}
+	fresh.reopens = d.reopens + 1
 	d.Close()
 	*d = *fresh
 	return nil
@@ -147,9 +150,10 @@ func columnNames(stmt *sqlite3.Stmt) []string {
 // values, strings too, are valid until fn returns. ctx stops a running statement; so do
 // sqlRowsMax and sqlTimeMax. An error of fn ends it and is returned as it is.
 //
-// Query wraps ErrChanged if the snapshot was disturbed meanwhile: the rows handed over may
-// be torn. Drop them, Reopen and run again; after the third time take what there is and say
-// so.
+// Query wraps ErrChanged if the snapshot was disturbed meanwhile. It ends there: Reopen and
+// run again. After the second Reopen it goes on as far as SQLite does, so that a database
+// which is written all the time can be read, and wraps ErrChanged at the end: some rows may
+// be torn, double or missing.
 func (d *DB) Query(ctx context.Context, sql string, args map[string]any, fn func(columns []string, values []any) error) error {
 	stmt, err := d.take(sql)
 	if err != nil {
@@ -165,6 +169,7 @@ func (d *DB) Query(ctx context.Context, sql string, args map[string]any, fn func
 		values  = make([]any, len(columns))
 		buf     []byte // holds all texts and blobs of one row
 	)
+	changed := false
 	for rows := 0; ; rows++ {
 		var row bool
 		err := d.guard(func() (err error) {
@@ -176,12 +181,13 @@ func (d *DB) Query(ctx context.Context, sql string, args map[string]any, fn func
 			buf, err = readRow(stmt, values, buf[:0])
 			return err
 		})
+		changed = changed || d.over.touched && d.Changed()
 		switch {
 		case errors.Is(err, sqlite3.INTERRUPT):
 			return fmt.Errorf("%s: sql: %w", d.path, limit.Err())
 		case err != nil:
 			return d.explain(err)
-		case d.over.touched && d.Changed(): // before the row, which may be torn
+		case changed && (!row || d.reopens < sqlOpensMax-1):
 			return fmt.Errorf("%s: %w", d.path, ErrChanged)
 		case !row:
 			return nil
@@ -292,6 +298,9 @@ func (d *DB) Prepare(sql string) error {
 	return nil
 }
 
+// query matches what may be a query, after blanks and comments.
+var query = regexp.MustCompile(`(?is)^(\s|--[^\n]*\n|/\*.*?\*/)*(SELECT|WITH)\b`)
+
 // take gives a compiled statement, which put takes back.
 func (d *DB) take(sql string) (stmt *sqlite3.Stmt, err error) {
 	d.over.fault = nil
@@ -308,8 +317,7 @@ func (d *DB) take(sql string) (stmt *sqlite3.Stmt, err error) {
 			return errors.New("no statement")
 		}
 		// The authorizer refuses all that is no query, but "EXPLAIN SELECT" is one to it.
-		word := strings.ToUpper(strings.TrimSpace(sql))
-		if !strings.HasPrefix(word, "SELECT") && !strings.HasPrefix(word, "WITH") || !stmt.ReadOnly() {
+		if !query.MatchString(sql) || !stmt.ReadOnly() {
 			err = errors.New("only SELECT and WITH are allowed")
 		} else if more, _, moreErr := d.conn.Prepare(tail); more != nil || moreErr != nil {
 			more.Close()

@@ -187,6 +187,7 @@ func TestPrepareRefusesAllButOneSelect(t *testing.T) {
 		{"SELECT a FROM t", ""},
 		{" with x as (select 1) select * from x; -- the end", ""},
 		{"SELECT json_extract(a, '$.x'), key FROM t, json_each(t.b)", ""},
+		{"-- which\n /* and\nwhy */ SELECT a FROM t", ""},
 		{"SELECT c FROM t", "no such column: c"},
 		{"SELECT a FROM nowhere", "no such table: nowhere"},
 		{"SELECT a FROM t; SELECT b FROM t", "more than one statement"},
@@ -195,6 +196,8 @@ func TestPrepareRefusesAllButOneSelect(t *testing.T) {
 		{"PRAGMA user_version", "not authorized"},
 		{"ATTACH '/tmp/x.db' AS x", "not authorized"},
 		{"EXPLAIN SELECT a FROM t", "only SELECT and WITH are allowed"},
+		{"/* SELECT */ EXPLAIN SELECT a FROM t", "only SELECT and WITH are allowed"},
+		{"VALUES (1)", "only SELECT and WITH are allowed"},
 		{"WITH x AS (SELECT 1) DELETE FROM t", "not authorized"},
 		{"INSERT INTO t VALUES (1, 2)", "not authorized"},
 		{"SELECT load_extension('x')", "no such function"},
@@ -358,6 +361,13 @@ func TestQuerySaysThatTheDatabaseChanged(t *testing.T) {
 	}
 	if got, err := read(); err != nil || !reflect.DeepEqual(got, []string{"old", "new", "newest"}) {
 		t.Errorf("after Reopen: got %q, %v", got, err)
+	}
+	if err := d.Reopen(); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, c, "PRAGMA wal_checkpoint(TRUNCATE)", "INSERT INTO t VALUES ('at last')")
+	if got, err := read(); len(got) == 0 || !errors.Is(err, ErrChanged) {
+		t.Errorf("the last snapshot, after a checkpoint: got %q, %v", got, err)
 	}
 }
 

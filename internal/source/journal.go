@@ -12,18 +12,18 @@ const journalMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 // https://sqlite.org/fileformat2.html#the_rollback_journal. A journal whose header is not
 // written yet, or was cleared, is not hot: the file is as it shall be.
 func (o *overlay) readJournal() (err error) {
-	if o.journal, err = o.openBeside("-journal"); o.journal == nil {
+	if o.journal, err = openBeside(o.real + "-journal"); o.journal == nil {
 		return err
 	}
 	defer func() {
-		if o.inJrnl == nil { // nothing is read from it
+		if o.inJournal == nil { // nothing is read from it
 			o.journal.Close()
 			o.journal, o.opened.journal = nil, [32]byte{}
 		}
 	}()
 	info, err := o.journal.Stat()
 	if err != nil {
-		return inForm(o.path+"-journal", err)
+		return inForm(o.journal.Name(), err)
 	}
 	word := binary.BigEndian.Uint32
 	var sector, page, pages int64
@@ -58,12 +58,12 @@ func (o *overlay) readJournal() (err error) {
 			if number == 0 || int64(number) == 1<<30/page+1 || sum != word(record[4+page:]) {
 				break
 			}
-			if o.inJrnl == nil {
-				o.inJrnl = make(map[uint32]int64)
+			if o.inJournal == nil {
+				o.inJournal = make(map[uint32]int64)
 				o.page, o.size = page, pages*page
 			}
-			if _, twice := o.inJrnl[number]; !twice {
-				o.inJrnl[number] = at + 4
+			if _, twice := o.inJournal[number]; !twice {
+				o.inJournal[number] = at + 4
 			}
 			at += page + 8
 		}
@@ -72,7 +72,7 @@ func (o *overlay) readJournal() (err error) {
 		}
 	}
 	if err = ignoreEOF(err); err != nil {
-		return inForm(o.path+"-journal", err)
+		return inForm(o.journal.Name(), err)
 	}
 	return nil
 }

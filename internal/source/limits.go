@@ -19,7 +19,7 @@ const (
 	// sqlMemoryMaxBytes bounds what SQLite may use for one database: a value of
 	// documentMaxBytes twice over, as JSON functions copy their argument.
 	sqlMemoryMaxBytes = 2*documentMaxBytes + 64<<20
-	// sqlOpensMax is how often OpenDB begins anew because its tool writes at that moment.
+	// sqlOpensMax is how many snapshots of a database are tried because its tool writes.
 	sqlOpensMax = 3
 	// sqlCachedMax is how many compiled statements a DB keeps. A mapping has two or three.
 	sqlCachedMax = 8

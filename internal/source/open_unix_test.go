@@ -3,6 +3,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -60,5 +61,18 @@ func TestOpenFollowsLinksToFiles(t *testing.T) {
 	defer f.Close()
 	if got, err := io.ReadAll(f); string(got) != "heron" || err != nil {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestWhatLiesBesideADatabaseIsFoundThroughLinks(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "a.db"), filepath.Join(t.TempDir(), "link.db")
+	writer(t, path, "PRAGMA journal_mode = wal", "PRAGMA wal_autocheckpoint = 0", "CREATE TABLE t (say TEXT)", "INSERT INTO t VALUES ('a heron')")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	wantRows(t, link, "SELECT say FROM t", "say=a heron")
+	if got, err := ScanDB(context.Background(), link, []Needle{{Text: "a heron"}}); err != nil || !got[0] {
+		t.Errorf("got %v, %v", got, err)
 	}
 }

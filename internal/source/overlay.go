@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -22,17 +23,18 @@ import (
 // checkpoint, which writes to the file, and the next transaction with a journal: intact
 // notices both. Memory is a few bytes for each page in -wal or -journal.
 type overlay struct {
-	path    string
-	db      *os.File
-	wal     *os.File         // nil if there is none
-	journal *os.File         // nil unless hot
-	page    int64            // bytes; 0 if the database is empty
-	size    int64            // bytes of the database as SQLite sees it
-	inWAL   map[uint32]int64 // page number to the place of its bytes in wal
-	inJrnl  map[uint32]int64 // the same in journal
-	opened  stamp
-	touched bool  // ReadAt was called since somebody set it to false
-	fault   error // the first read that went wrong, to be said instead of SQLite's "disk I/O error"
+	path      string
+	real      string // path behind links: SQLite lays -wal and -journal beside that
+	db        *os.File
+	wal       *os.File         // nil if there is none
+	journal   *os.File         // nil unless hot
+	page      int64            // bytes; 0 if the database is empty
+	size      int64            // bytes of the database as SQLite sees it
+	inWAL     map[uint32]int64 // page number to the place of its bytes in wal
+	inJournal map[uint32]int64 // the same in journal
+	opened    stamp
+	touched   bool  // ReadAt was called since somebody set it to false
+	fault     error // the first read that went wrong, to be said instead of SQLite's "disk I/O error"
 }
 
 // A stamp changes when the files no longer are what the overlay was made of.
@@ -48,7 +50,7 @@ func openOverlay(path string) (*overlay, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &overlay{path: path, db: db}
+	o := &overlay{path: path, real: behindLinks(path), db: db}
 	// The stamp of the database comes first: a checkpoint after it is noticed, one before it
 	// is complete or its frames are still in the WAL.
 	if o.opened, err = o.stamp(); err != nil {
@@ -179,7 +181,7 @@ func (o *overlay) ReadAt(p []byte, off int64) (n int, err error) {
 		file, at := o.db, off
 		if place, ok := o.inWAL[uint32(number+1)]; ok {
 			file, at = o.wal, place+within
-		} else if place, ok := o.inJrnl[uint32(number+1)]; ok {
+		} else if place, ok := o.inJournal[uint32(number+1)]; ok {
 			file, at = o.journal, place+within
 		}
 		read, err := file.ReadAt(part, at)
@@ -206,12 +208,19 @@ func (o *overlay) ReadAt(p []byte, off int64) (n int, err error) {
 func (o *overlay) Size() (int64, error) { return o.size, nil }
 
 // openBeside opens a file that need not be there; it is nil then.
-func (o *overlay) openBeside(suffix string) (*os.File, error) {
-	file, _, err := openRegular(o.path + suffix)
+func openBeside(path string) (*os.File, error) {
+	file, _, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return file, err
+}
+
+func behindLinks(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // ignoreEOF: a file that ends is a tail not written yet, anything else is a fault.

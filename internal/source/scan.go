@@ -3,9 +3,7 @@ package source
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"io"
-	"io/fs"
 	"slices"
 	"sync"
 )
@@ -36,11 +34,12 @@ func Scan(ctx context.Context, path string, needles []Needle) ([]bool, error) {
 }
 
 // SQLite writes a text piecewise: what a row's own page has no room for goes to further
-// pages, each filled to its end. Filled they hold 476 bytes or more, so a needle of up to
-// splitMaxBytes lies on two pages at most, and one of its halves on one. Halves of less than
-// splitMinBytes/2 occur in any database.
+// pages, which hold 476 bytes or more and are filled to the end. So a text of less lies on
+// two pages at most, and one of its halves on one. The first splitMaxBytes of a needle are
+// that short even if each is an escaped s. Halves of a needle below splitMinBytes occur in
+// any database.
 const (
-	splitMaxBytes = 400
+	splitMaxBytes = 476 / len(`\u017f`)
 	splitMinBytes = 6
 )
 
@@ -73,18 +72,18 @@ func ScanDB(ctx context.Context, path string, needles []Needle) ([]bool, error) 
 	}
 	// In this order because rows move from the WAL to the database, and from there to the
 	// journal, while we read.
+	base := behindLinks(path)
 	for _, suffix := range []string{"-wal", "", "-journal"} {
-		f, _, err := openRegular(path + suffix)
-		if errors.Is(err, fs.ErrNotExist) && suffix != "" {
+		f, err := openBeside(base + suffix)
+		if f == nil && err == nil {
 			continue
 		}
-		if err != nil {
-			return found, err
+		if err == nil {
+			err = scan(ctx, f, finders)
+			f.Close()
 		}
-		err = scan(ctx, f, finders)
-		f.Close()
 		if err != nil {
-			return found, inForm(path+suffix, err)
+			return found, inForm(base+suffix, err)
 		}
 	}
 	return found, nil

@@ -18,7 +18,7 @@ const (
 // the salts of the header and the running checksum fits, up to the last frame that ends a
 // transaction. What follows is unfinished, or left over from before the WAL was restarted.
 func (o *overlay) readWAL() (err error) {
-	if o.wal, err = o.openBeside("-wal"); o.wal == nil {
+	if o.wal, err = openBeside(o.real + "-wal"); o.wal == nil {
 		return err
 	}
 	defer func() {
@@ -72,7 +72,7 @@ func (o *overlay) readWAL() (err error) {
 		return nil
 	}
 	if o.page != 0 && o.page != page {
-		return fmt.Errorf("%s-wal: page size %d: the database has %d", o.path, page, o.page)
+		return fmt.Errorf("%s-wal: page size %d: the database has %d", o.real, page, o.page)
 	}
 	o.page, o.size = page, int64(pages)*page
 	o.inWAL = make(map[uint32]int64)
