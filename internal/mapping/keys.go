@@ -1,6 +1,9 @@
 package mapping
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // valueKind says what stands behind a key. It decides which YAML shapes are right; what is
 // in them is checked by the function that compiles the key.
@@ -121,6 +124,7 @@ type keyInfo struct {
 	Kind     valueKind
 	Of       string   // kindMap and its relatives: the map that is the value, or in it
 	Values   []string // the only allowed texts, if not nil
+	For      []string // the containers, roles or acts it belongs to; nil = all
 	Required bool
 	Merges   bool // extends merges the value key by key, instead of replacing it
 	Default  string
@@ -171,22 +175,22 @@ var keyTable = []keyInfo{
 	{In: inSource, Name: "capture", Kind: kindRegexp, About: "RE2 with named groups on the whole path; the groups become file:NAME", Example: "capture: '/(?P<project>[^/]+)/log/'"},
 	{In: inSource, Name: "container", Kind: kindText, Values: containerWords, About: "how the file is cut into records", Example: "container: jsonl"},
 	{In: inSource, Name: "decoder", Kind: kindText, About: "instead of container: Go code that makes records of a store", Example: "decoder: kiro_ide"},
-	{In: inSource, Name: "options", Kind: kindTextMap, About: "of the decoder", Example: "options: {index: sessions.json}"},
-	{In: inSource, Name: "when", Kind: kindCond, About: "must hold for the document (json) or one of the first 50 records (jsonl, text), else the next source is tried", Example: "when: {type: session}"},
+	{In: inSource, Name: "options", Kind: kindTextMap, For: []string{"decoder"}, About: "of the decoder", Example: "options: {index: sessions.json}"},
+	{In: inSource, Name: "when", Kind: kindCond, For: []string{"jsonl", "json", "text"}, About: "must hold for the document (json) or one of the first 50 records, else the next source is tried", Example: "when: {type: session}"},
 	{In: inSource, Name: "kind", Kind: kindText, Values: []string{"main", "subagent"}, Default: "main", About: "whose conversations these are", Example: "kind: subagent"},
 	{In: inSource, Name: "messages", Kind: kindText, About: "name of a list in define, instead of the top-level messages", Example: "messages: block"},
 	{In: inSource, Name: "sidecar", Kind: kindTextMap, About: "files beside the file, read as side:NAME", Example: "sidecar: {meta: \"{stem}.meta.json\"}"},
 	{In: inSource, Name: "unsupported", Kind: kindText, About: "the reason why these files cannot be read; they are named and never opened", Example: "unsupported: the texts are encrypted"},
-	{In: inSource, Name: "conversations", Kind: kindSelector, About: "json: the list of conversations in the document", Example: "conversations: \".\""},
-	{In: inSource, Name: "records", Kind: kindSelector, Default: "the document", About: "json: the list of records, or an object whose values they are", Example: "records: messages"},
-	{In: inSource, Name: "join", Kind: kindMaps, Of: inJoin, About: "json: files beside it; each of the innermost is one record", Example: "join: [{files: \"../part/{stem}/*.json\", as: part}]"},
-	{In: inSource, Name: "replay", Kind: kindMap, Of: inReplay, About: "jsonl: the lines are edits of one document", Example: "replay: {op: kind, path: k, value: v, init: 0, set: 1}"},
-	{In: inSource, Name: "list", Kind: kindSQL, About: "sqlite: one row per conversation; it must have id", Example: "list: SELECT * FROM chats"},
-	{In: inSource, Name: "sql", Kind: kindSQL, About: "sqlite: the records of one conversation; :id is bound", Example: "sql: SELECT * FROM messages WHERE chat = :id ORDER BY n"},
-	{In: inSource, Name: "json", Kind: kindTexts, About: "sqlite: columns that hold one JSON value", Example: "json: [content]"},
-	{In: inSource, Name: "needs", Kind: kindListMap, About: "sqlite: tables and columns that must be there, else the next source is tried", Example: "needs: {chats: [id, title]}"},
-	{In: inSource, Name: "conversation_start", Kind: kindRegexp, About: "text: begins a conversation; its named groups are doc:NAME", Example: "conversation_start: '^# chat at (?P<at>.*)$'"},
-	{In: inSource, Name: "lines", Kind: kindMaps, Of: inLine, About: "text: kinds of lines; the first that matches names it", Example: "lines: [{kind: user, match: '^> (?P<text>.*)$'}]"},
+	{In: inSource, Name: "conversations", Kind: kindSelector, For: []string{"json", "replay"}, About: "the list of conversations in the document", Example: "conversations: \".\""},
+	{In: inSource, Name: "records", Kind: kindSelector, Default: "the document", For: []string{"json", "replay"}, About: "the list of records, or an object whose values they are", Example: "records: messages"},
+	{In: inSource, Name: "join", Kind: kindMaps, Of: inJoin, For: []string{"json"}, About: "files beside it; each of the innermost is one record", Example: "join: [{files: \"../part/{stem}/*.json\", as: part}]"},
+	{In: inSource, Name: "replay", Kind: kindMap, Of: inReplay, For: []string{"jsonl"}, About: "the lines are edits of one document", Example: "replay: {op: kind, path: k, value: v, init: 0, set: 1}"},
+	{In: inSource, Name: "list", Kind: kindSQL, For: []string{"sqlite"}, About: "one row per conversation; it must have id", Example: "list: SELECT * FROM chats"},
+	{In: inSource, Name: "sql", Kind: kindSQL, For: []string{"sqlite"}, About: "the records of one conversation; :id is bound", Example: "sql: SELECT * FROM messages WHERE chat = :id ORDER BY n"},
+	{In: inSource, Name: "json", Kind: kindTexts, For: []string{"sqlite"}, About: "columns that hold one JSON value", Example: "json: [content]"},
+	{In: inSource, Name: "needs", Kind: kindListMap, For: []string{"sqlite"}, About: "tables and columns that must be there, else the next source is tried", Example: "needs: {chats: [id, title]}"},
+	{In: inSource, Name: "conversation_start", Kind: kindRegexp, For: []string{"text"}, About: "begins a conversation; its named groups are doc:NAME", Example: "conversation_start: '^# chat at (?P<at>.*)$'"},
+	{In: inSource, Name: "lines", Kind: kindMaps, Of: inLine, For: []string{"text"}, About: "kinds of lines; the first that matches names it", Example: "lines: [{kind: user, match: '^> (?P<text>.*)$'}]"},
 
 	{In: inPathsFrom, Name: "file", Kind: kindPattern, Required: true, About: "pattern of the registry", Example: "file: \"~/.acme/all.json\""},
 	{In: inPathsFrom, Name: "each", Kind: kindSelector, Required: true, About: "the list of places in it", Example: "each: projects"},
@@ -236,24 +240,24 @@ var keyTable = []keyInfo{
 	{In: inRule, Name: "all", Kind: kindMaps, Of: inRule, About: "every one of these rules that holds", Example: "all: [{as: reasoning, text: thought}, {as: assistant, text: say}]"},
 	{In: inRule, Name: "use", Kind: kindText, About: "a list of define, tried like first", Example: "use: block"},
 	{In: inRule, Name: "why", Kind: kindText, About: "the reason, for explain", Example: "why: copy of a call's result"},
-	{In: inRule, Name: "text", Kind: kindExpr, About: "what is said; all roles but tool_call", Example: "text: message.content"},
-	{In: inRule, Name: "name", Kind: kindExpr, About: "the tool; required for tool_call. On a compaction, a label", Example: "name: tool"},
-	{In: inRule, Name: "call", Kind: kindExpr, About: "id that joins a call and its result", Example: "call: tool_use_id"},
-	{In: inRule, Name: "input", Kind: kindExpr, About: "arguments of a tool_call", Example: "input: arguments"},
-	{In: inRule, Name: "failed", Kind: kindTruth, About: "whether the tool failed; of a tool_result", Example: "failed: is_error"},
-	{In: inRule, Name: "result", Kind: kindResult, Of: inResult, About: "of a tool_call: its outcome on the same element, or never", Example: "result: {text: output, failed: exitCode}"},
-	{In: inRule, Name: "diff", Kind: kindDiff, Of: inDiff, About: "the change that a tool made", Example: "diff: details.diff"},
-	{In: inRule, Name: "child", Kind: kindExpr, About: "id of the conversation that the call started", Example: "child: agentId"},
-	{In: inRule, Name: "time", Kind: kindTime, Default: "common.time", About: "when it was said", Example: "time: timestamp"},
-	{In: inRule, Name: "id", Kind: kindExpr, Default: "common.id", About: "id of the message", Example: "id: id"},
-	{In: inRule, Name: "reply", Kind: kindExpr, Default: "common.reply", About: "groups the pieces of one answer", Example: "reply: message.id"},
-	{In: inRule, Name: "abandoned", Kind: kindTruth, Default: "common.abandoned", About: "on a branch that was given up", Example: "abandoned: undone"},
-	{In: inRule, Name: "glue", Kind: kindGlue, Default: "common.glue", About: "joins neighbouring pieces of the same role out of one record; false keeps them apart", Example: "glue: \"\\n\""},
-	{In: inRule, Name: "layer", Kind: kindText, About: "the layer this message belongs to", Example: "layer: event"},
-	{In: inRule, Name: "key", Kind: kindExpr, Default: "id of the root of its tree", About: "as: subagent: the record belongs to the conversation <id>/<key>", Example: "key: agentId"},
-	{In: inRule, Name: "records", Kind: kindSelector, About: "as: reset: the list of new records", Example: "records: $set.messages"},
-	{In: inRule, Name: "to", Kind: kindExpr, About: "as: rewind: id of the first message that is given up", Example: "to: rewindTo"},
-	{In: inRule, Name: "turns", Kind: kindExpr, About: "as: rollback: how many prompts are given up", Example: "turns: payload.num_turns"},
+	{In: inRule, Name: "text", Kind: kindExpr, For: []string{"user", "assistant", "reasoning", "tool_result", "system", "compaction"}, About: "what is said", Example: "text: message.content"},
+	{In: inRule, Name: "name", Kind: kindExpr, For: []string{"tool_call", "tool_result", "compaction"}, About: "the tool, as stored; on a compaction, a label", Example: "name: tool"},
+	{In: inRule, Name: "call", Kind: kindExpr, For: []string{"tool_call", "tool_result"}, About: "id that joins a call and its result", Example: "call: tool_use_id"},
+	{In: inRule, Name: "input", Kind: kindExpr, For: []string{"tool_call"}, About: "the arguments", Example: "input: arguments"},
+	{In: inRule, Name: "failed", Kind: kindTruth, For: []string{"tool_result"}, About: "whether the tool failed", Example: "failed: is_error"},
+	{In: inRule, Name: "result", Kind: kindResult, Of: inResult, For: []string{"tool_call"}, About: "the call's outcome on the same element, or never", Example: "result: {text: output, failed: exitCode}"},
+	{In: inRule, Name: "diff", Kind: kindDiff, Of: inDiff, For: []string{"tool_call", "tool_result"}, About: "the change that a tool made", Example: "diff: details.diff"},
+	{In: inRule, Name: "child", Kind: kindExpr, For: []string{"tool_call", "tool_result"}, About: "id of the conversation that the call started", Example: "child: agentId"},
+	{In: inRule, Name: "time", Kind: kindTime, Default: "common.time", For: roleWords, About: "when it was said", Example: "time: timestamp"},
+	{In: inRule, Name: "id", Kind: kindExpr, Default: "common.id", For: roleWords, About: "id of the message", Example: "id: id"},
+	{In: inRule, Name: "reply", Kind: kindExpr, Default: "common.reply", For: roleWords, About: "groups the pieces of one answer", Example: "reply: message.id"},
+	{In: inRule, Name: "abandoned", Kind: kindTruth, Default: "common.abandoned", For: roleWords, About: "on a branch that was given up", Example: "abandoned: undone"},
+	{In: inRule, Name: "glue", Kind: kindGlue, Default: "common.glue", For: proseWords, About: "joins neighbouring pieces of the same role out of one record; false keeps them apart", Example: "glue: \"\\n\""},
+	{In: inRule, Name: "layer", Kind: kindText, For: roleWords, About: "the layer this message belongs to", Example: "layer: event"},
+	{In: inRule, Name: "key", Kind: kindExpr, Default: "id of the root of its tree", For: []string{"subagent"}, About: "the record belongs to the conversation <id>/<key>", Example: "key: agentId"},
+	{In: inRule, Name: "records", Kind: kindSelector, For: []string{"reset"}, About: "the list of new records", Example: "records: $set.messages"},
+	{In: inRule, Name: "to", Kind: kindExpr, For: []string{"rewind"}, About: "id of the first message that is given up", Example: "to: rewindTo"},
+	{In: inRule, Name: "turns", Kind: kindExpr, For: []string{"rollback"}, About: "how many prompts are given up", Example: "turns: payload.num_turns"},
 
 	{In: inResult, Name: "when", Kind: kindCond, Default: "text finds something", About: "there is an outcome", Example: "when: {status: done}"},
 	{In: inResult, Name: "text", Kind: kindExpr, About: "what came out", Example: "text: output"},
@@ -269,7 +273,7 @@ var keyTable = []keyInfo{
 	{In: inExpr, Name: "template", Kind: kindTemplate, About: "text with values; empty if one of them is", Example: "{template: \"{a}/{b}\"}"},
 	{In: inExpr, Name: "concat", Kind: kindExprs, About: "those that are not empty, joined", Example: "{concat: [a, b], join: \"\\n\"}"},
 	{In: inExpr, Name: "lookup", Kind: kindText, About: "a value from a table of lookups", Example: "{lookup: titles, key: id}"},
-	{In: inExpr, Name: "key", Kind: kindExpr, About: "of lookup: which entry", Example: "{lookup: titles, key: id}"},
+	{In: inExpr, Name: "key", Kind: kindExpr, About: "which entry of the lookup", Example: "{lookup: titles, key: id}"},
 	{In: inExpr, Name: "when", Kind: kindCond, About: "condition on the current element; if it fails, the value is empty", Example: "{from: id, when: {type: session}}"},
 	{In: inExpr, Name: "only", Kind: kindCond, About: "condition on each list item; the others go", Example: "{from: content, only: {type: text}}"},
 	{In: inExpr, Name: "item", Kind: kindExpr, About: "expression read on each list item", Example: "{from: content, item: data.text}"},
@@ -281,7 +285,7 @@ var keyTable = []keyInfo{
 	{In: inExpr, Name: "match", Kind: kindRegexp, About: "RE2 with exactly one group: the group of the first match", Example: "{from: file:path, match: '/([^/]+)/log/'}"},
 	{In: inExpr, Name: "unless", Kind: kindPred, About: "predicate on the value; if it holds, the value is empty", Example: "{from: model, unless: \"<none>\"}"},
 	{In: inExpr, Name: "map", Kind: kindTextMap, About: "table of texts; what is not in it gives else", Example: "{from: who, map: {me: user, bot: assistant}}"},
-	{In: inExpr, Name: "else", Kind: kindText, Default: "empty", About: "of map: what everything else gives", Example: "{from: who, map: {me: user}, else: assistant}"},
+	{In: inExpr, Name: "else", Kind: kindText, Default: "empty", About: "what a value that is not in map gives", Example: "{from: who, map: {me: user}, else: assistant}"},
 	{In: inExpr, Name: "unit", Kind: kindText, Values: []string{"s", "ms", "us", "ns"}, About: "unit of a number that is a time", Example: "{from: at, unit: ms}"},
 	{In: inExpr, Name: "layout", Kind: kindText, About: "Go layout of a text that is a time", Example: "{from: at, layout: \"02.01.2006 15:04\"}"},
 	{In: inExpr, Name: "zone", Kind: kindText, Values: []string{"local", "utc"}, Default: "utc", About: "zone of a time that names none", Example: "{from: at, zone: local}"},
@@ -327,8 +331,8 @@ var keyTable = []keyInfo{
 	{In: inLookup, Name: "jsonl", Kind: kindPattern, About: "pattern of a JSONL file", Example: "jsonl: \"~/.acme/index.jsonl\""},
 	{In: inLookup, Name: "json", Kind: kindPattern, About: "pattern of a JSON file", Example: "json: \"~/.acme/index.json\""},
 	{In: inLookup, Name: "sqlite", Kind: kindPattern, About: "pattern of a database", Example: "sqlite: \"~/.acme/index.db\""},
-	{In: inLookup, Name: "records", Kind: kindSelector, Default: "the document", About: "json: the array or object whose members are the records", Example: "records: tasks"},
-	{In: inLookup, Name: "sql", Kind: kindSQL, About: "sqlite: the rows", Example: "sql: SELECT id, title FROM chats"},
+	{In: inLookup, Name: "records", Kind: kindSelector, Default: "the document", For: []string{"json"}, About: "the array or object whose members are the records", Example: "records: tasks"},
+	{In: inLookup, Name: "sql", Kind: kindSQL, For: []string{"sqlite"}, About: "the rows", Example: "sql: SELECT id, title FROM chats"},
 	{In: inLookup, Name: "key", Kind: kindExpr, Required: true, About: "key of a record", Example: "key: id"},
 	{In: inLookup, Name: "value", Kind: kindExpr, Default: "the whole record", About: "what the table gives", Example: "value: title"},
 
@@ -336,9 +340,9 @@ var keyTable = []keyInfo{
 	{In: inTest, Name: "source", Kind: kindText, Default: "the first", About: "id of the source", Example: "source: log"},
 	{In: inTest, Name: "conversation", Kind: kindText, About: "id of the one that is compared, if there are several", Example: "conversation: c1"},
 	{In: inTest, Name: "records", Kind: kindText, About: "records as JSONL, for any container", Example: "records: '{\"who\":\"me\"}'"},
-	{In: inTest, Name: "document", Kind: kindText, About: "one JSON value", Example: "document: '[]'"},
-	{In: inTest, Name: "text", Kind: kindText, About: "a text file", Example: "text: \"> hi\""},
-	{In: inTest, Name: "sql", Kind: kindText, About: "statements that make the database", Example: "sql: CREATE TABLE t (id)"},
+	{In: inTest, Name: "document", Kind: kindText, For: []string{"json"}, About: "one JSON value", Example: "document: '[]'"},
+	{In: inTest, Name: "text", Kind: kindText, For: []string{"text", "jsonl"}, About: "a text file", Example: "text: \"> hi\""},
+	{In: inTest, Name: "sql", Kind: kindText, For: []string{"sqlite"}, About: "statements that make the database", Example: "sql: CREATE TABLE t (id)"},
 	{In: inTest, Name: "path", Kind: kindText, Default: "/test/test", About: "the file's path", Example: "path: /test/log/a.jsonl"},
 	{In: inTest, Name: "files", Kind: kindTextMap, About: "path and content of files for join and lookups", Example: "files: {index.json: '{}'}"},
 	{In: inTest, Name: "side", Kind: kindTextMap, About: "name and content of sidecars", Example: "side: {meta: '{}'}"},
@@ -357,14 +361,14 @@ var keyTable = []keyInfo{
 	{In: inExpectation, Name: "system", Kind: kindText, About: "a system message with this text", Example: "{system: note}"},
 	{In: inExpectation, Name: "compaction", Kind: kindText, About: "a compaction with this text", Example: "{compaction: so far}"},
 	{In: inExpectation, Name: "time", Kind: kindText, About: "RFC3339 with milliseconds, UTC", Example: "{user: hi, time: \"2026-01-02T03:04:05.000Z\"}"},
-	{In: inExpectation, Name: "input", Kind: kindText, About: "arguments of a call", Example: "{tool_call: grep, input: '{\"p\":\"x\"}'}"},
-	{In: inExpectation, Name: "of", Kind: kindText, About: "tool of a result", Example: "{tool_result: a.go, of: grep}"},
-	{In: inExpectation, Name: "failed", Kind: kindBool, About: "of a result", Example: "{tool_result: no, failed: true}"},
-	{In: inExpectation, Name: "running", Kind: kindBool, About: "of a call", Example: "{tool_call: grep, running: true}"},
+	{In: inExpectation, Name: "input", Kind: kindText, For: []string{"tool_call"}, About: "arguments of a call", Example: "{tool_call: grep, input: '{\"p\":\"x\"}'}"},
+	{In: inExpectation, Name: "of", Kind: kindText, For: []string{"tool_result"}, About: "tool of a result", Example: "{tool_result: a.go, of: grep}"},
+	{In: inExpectation, Name: "failed", Kind: kindBool, For: []string{"tool_result"}, About: "of a result", Example: "{tool_result: no, failed: true}"},
+	{In: inExpectation, Name: "running", Kind: kindBool, For: []string{"tool_call"}, About: "of a call", Example: "{tool_call: grep, running: true}"},
 	{In: inExpectation, Name: "abandoned", Kind: kindBool, About: "on a branch that was given up", Example: "{user: hi, abandoned: true}"},
 	{In: inExpectation, Name: "inherited", Kind: kindBool, About: "copied from a parent", Example: "{user: hi, inherited: true}"},
-	{In: inExpectation, Name: "call", Kind: kindText, About: "call id", Example: "{tool_call: grep, call: c1}"},
-	{In: inExpectation, Name: "diff", Kind: kindText, About: "the change", Example: "{tool_result: ok, diff: \"-a\\n+b\"}"},
+	{In: inExpectation, Name: "call", Kind: kindText, For: []string{"tool_call", "tool_result"}, About: "call id", Example: "{tool_call: grep, call: c1}"},
+	{In: inExpectation, Name: "diff", Kind: kindText, For: []string{"tool_call", "tool_result"}, About: "the change", Example: "{tool_result: ok, diff: \"-a\\n+b\"}"},
 }
 
 // keyIndex finds a key by map and name; keyNames lists the keys of a map in order.
@@ -389,4 +393,14 @@ func indexKeys(table []keyInfo) (map[string]map[string]*keyInfo, map[string][]st
 var stepNames = keyNames[inExpr]
 
 // valueNames join the allowed values of a key for a hint.
-func valueNames(values []string) string { return strings.Join(values, ", ") }
+func valueNames(values []string) string {
+	if len(values) == 1 {
+		return "the only value is " + values[0]
+	}
+	return "values are " + strings.Join(values, ", ")
+}
+
+// addHint says what to add for a missing key.
+func addHint(in, key string) string {
+	return fmt.Sprintf("add %s: (%s)", key, keyIndex[in][key].About)
+}

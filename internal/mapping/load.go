@@ -34,6 +34,10 @@ func Load(file string, data []byte, base func(name string) (file string, data []
 	if root := l.parseYAML(file, data); root != nil {
 		l.mapping(root)
 	}
+	if fatal(l.problems) {
+		// First things first: a mapping that cannot be used needs no tests yet.
+		l.problems = slices.DeleteFunc(l.problems, func(p Problem) bool { return p.Code == codeUntested })
+	}
 	l.problems = sortProblems(file, l.problems)
 	if fatal(l.problems) {
 		return nil, l.problems
@@ -59,12 +63,15 @@ type loader struct {
 
 // report adds a problem at a place in a file.
 func (l *loader) report(code string, f *textFile, line, col int, key, msg, hint string) *Problem {
-	l.problems = append(l.problems, Problem{File: f.name, Line: line, Col: col, Key: key, Msg: msg, Hint: hint, Code: code, Source: f.line(line)})
+	l.problems = append(l.problems, Problem{File: f.name, Line: line, Col: col, Key: shorten(key), Msg: msg, Hint: hint, Code: code, Source: f.line(line)})
 	return &l.problems[len(l.problems)-1]
 }
 
 // at adds a problem at a node.
 func (l *loader) at(code string, n *yamlNode, key, msg, hint string) *Problem {
+	if n.bad {
+		return new(Problem) // it has been reported
+	}
 	p := l.report(code, n.file, n.line, n.col, key, msg, hint)
 	if n.shape == shapeScalar {
 		width := utf8.RuneCountInString(n.text)
@@ -160,7 +167,7 @@ func (l *loader) mapFields(n *yamlNode, in, path string) *fields {
 	}
 	for _, name := range keyNames[in] {
 		if table[name].Required && f.keys[name] == nil {
-			l.at(codeMissing, n, path, fmt.Sprintf("%s without %s", in, name), fmt.Sprintf("%s: %s", name, table[name].About))
+			l.at(codeMissing, n, path, fmt.Sprintf("%s without %s", in, name), addHint(in, name))
 		}
 	}
 	return f
@@ -190,6 +197,12 @@ func (l *loader) unknownKey(n *yamlNode, e entry, in, path string) {
 	l.at(codeUnknownKey, e.key, dot(path, shorten(name)), "unknown key", hint)
 }
 
+// itemNouns name one item of a list of scalars.
+var itemNouns = map[valueKind]string{
+	kindTexts: "a text", kindTextOr: "a text", kindPatterns: "a path pattern",
+	kindRegexps: "a regular expression (RE2)", kindSelectors: "a selector",
+}
+
 // shapeOK checks the YAML shape of a value, and that it is among the allowed words.
 func (l *loader) shapeOK(info *keyInfo, v *yamlNode, path string) bool {
 	want := kindInfo[info.Kind]
@@ -203,7 +216,7 @@ func (l *loader) shapeOK(info *keyInfo, v *yamlNode, path string) bool {
 	}
 	switch info.Kind {
 	case kindTexts, kindTextOr, kindPatterns, kindRegexps, kindSelectors:
-		return l.scalarsOK(v, path, want.noun)
+		return l.scalarsOK(v, path, itemNouns[info.Kind])
 	case kindBool:
 		if !v.isBool {
 			l.at(codeWrongKind, v, path, fmt.Sprintf("true or false is needed, found %s", v.noun()), "")
@@ -294,7 +307,7 @@ func (l *loader) words(f *fields, key string) []string {
 		}
 	}
 	if v != nil && v.shape == shapeList && len(v.items) == 0 {
-		l.at(codeEmpty, v, path, "empty list", "values are "+valueNames(keyIndex[f.in][key].Values))
+		l.at(codeEmpty, v, path, "empty list", valueNames(keyIndex[f.in][key].Values))
 	}
 	return out
 }
@@ -398,8 +411,11 @@ func (l *loader) version(root *yamlNode) bool {
 	if v == nil {
 		return true // reported as missing
 	}
+	if v.shape != shapeScalar {
+		return true // reported with the other keys
+	}
 	m := versionForm.FindStringSubmatch(v.text)
-	if v.shape != shapeScalar || m == nil {
+	if m == nil {
 		l.at(codeVersion, v, "parlance", "the version of the mapping language is needed, found "+v.noun(), "write parlance: 1")
 		return true
 	}
@@ -438,6 +454,8 @@ func (l *loader) providerName(f *fields) {
 }
 
 // extend gives root with what it inherits from the mapping that extends names.
+// It gives nil, and a problem, if there is none that can be used: without its base a mapping
+// cannot be judged.
 func (l *loader) extend(root *yamlNode, seen []string) *yamlNode {
 	v := root.get("extends")
 	if v == nil || v.shape != shapeScalar {
@@ -445,7 +463,7 @@ func (l *loader) extend(root *yamlNode, seen []string) *yamlNode {
 	}
 	if slices.Contains(seen, v.text) || len(seen) >= extendsMaxDepth {
 		l.at(codeCircle, v, "extends", fmt.Sprintf("a circle: %s", strings.Join(append(seen, v.text), ", ")), "")
-		return root
+		return nil
 	}
 	var name string
 	var data []byte
@@ -455,18 +473,20 @@ func (l *loader) extend(root *yamlNode, seen []string) *yamlNode {
 	}
 	if !ok {
 		l.at(codeUndefined, v, "extends", fmt.Sprintf("no mapping %q", v.text), "")
-		return root
+		return nil
 	}
 	before := len(l.problems)
 	base := l.parseYAML(name, data)
 	if fatal(l.problems[before:]) || base == nil {
 		l.at(codeExtends, v, "extends", fmt.Sprintf("%q has problems of its own", v.text), "")
-		return root
+		return nil
 	}
 	if !l.version(base) {
-		return root
+		return nil
 	}
-	base = l.extend(base, append(seen, v.text))
+	if base = l.extend(base, append(seen, v.text)); base == nil {
+		return nil
+	}
 	return mergeMaps(base, root, inMapping)
 }
 
@@ -525,7 +545,9 @@ func (l *loader) mapping(root *yamlNode) {
 	if name != nil {
 		seen = append(seen, name.text)
 	}
-	root = l.extend(root, seen)
+	if root = l.extend(root, seen); root == nil {
+		return
+	}
 	if root != own && name == nil {
 		// Without a name of its own a mapping would take that of its base.
 		root.entries = slices.DeleteFunc(root.entries, func(e entry) bool { return e.key.text == "name" })
@@ -1005,7 +1027,7 @@ func (l *loader) lookupTables(f *fields) {
 			}
 			t.sql = l.sql(s, at, false)
 		} else if t.container == "sqlite" && c.keys["sql"] == nil {
-			l.at(codeMissing, e.key, at, "sqlite without sql", "sql: "+keyIndex[inLookup]["sql"].About)
+			l.at(codeMissing, e.key, at, "sqlite without sql", addHint(inLookup, "sql"))
 		}
 		p := place{scopes: scopesLookup}
 		t.key = l.exprField(c, "key", p)

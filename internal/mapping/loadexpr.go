@@ -174,7 +174,7 @@ func (l *loader) form(f *fields, t *term, form string, p place) {
 		if key, at := f.at("key"); key != nil {
 			t.key = l.expr(key, at, p.inner())
 		} else if f.keys["key"] == nil {
-			l.at(codeMissing, v, f.path, "lookup without key", "key: "+keyIndex[inExpr]["key"].About)
+			l.at(codeMissing, v, f.path, "lookup without key", addHint(inExpr, "key"))
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (l *loader) stepOrder(f *fields) {
 		}
 		if i < last {
 			l.at(codeStepOrder, e.key, f.path, fmt.Sprintf("step %q behind %q", e.key.text, stepNames[last]),
-				"steps are written in their order of effect: "+strings.Join(stepNames, ", "))
+				"steps are written in their order of effect: from, "+strings.Join(stepNames[slices.Index(stepNames, "when"):], ", "))
 			return
 		}
 		last = i
@@ -365,9 +365,9 @@ func (l *loader) selectorNames(n *yamlNode, path string, s *selector, p place) b
 				allowed = append(allowed, w+":")
 			}
 		}
-		hint := "no scope can be read here"
+		hint := "selectors here have no scope"
 		if len(allowed) > 0 {
-			hint = "here can be read " + strings.Join(allowed, ", ")
+			hint = "scopes here are " + strings.Join(allowed, ", ")
 		}
 		l.at(codeScope, n, path, fmt.Sprintf("%s cannot be read here", strconv.Quote(shorten(s.src))), hint)
 		return false
@@ -385,7 +385,7 @@ func (l *loader) selectorNames(n *yamlNode, path string, s *selector, p place) b
 	case scopeFile:
 		words := append(slices.Clone(fileWords), l.captures...)
 		if !slices.Contains(words, s.name) {
-			l.at(codeUndefined, n, path, fmt.Sprintf("unknown word %q behind file:", shorten(s.name)), didYouMean(s.name, "words", words)+"; groups of capture are words too")
+			l.at(codeUndefined, n, path, fmt.Sprintf("unknown word %q behind file:", shorten(s.name)), didYouMean(s.name, "words", words))
 			return false
 		}
 	case scopeConv:

@@ -41,6 +41,7 @@ type yamlNode struct {
 	quoted  bool   // in quotes or as a block
 	isBool  bool   // an unquoted true or false
 	flow    bool   // {...} or [...]
+	bad     bool   // reported already: nothing more is said of it
 	file    *textFile
 	line    int
 	col     int
@@ -66,8 +67,14 @@ func (n *yamlNode) noun() string {
 	case shapeScalar:
 		return fmt.Sprintf("the text %s", shorten(strconv.Quote(n.text)))
 	case shapeList:
+		if len(n.items) == 0 {
+			return "an empty list"
+		}
 		return "a list"
 	case shapeMap:
+		if len(n.entries) == 0 {
+			return "an empty map"
+		}
 		return "a map"
 	}
 	return "nothing"
@@ -104,6 +111,12 @@ func (l *loader) parseYAML(name string, data []byte) *yamlNode {
 		}
 		return nil
 	}
+	for i, line := range f.lines {
+		if col, r := badRune(line); r != 0 {
+			l.report(codeSyntax, f, i+1, col, "", fmt.Sprintf("not YAML: control character %U", r), fmt.Sprintf(`in double quotes it is written "\u%04X"`, r))
+			return nil
+		}
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	if err := dec.Decode(&doc); err != nil {
@@ -127,9 +140,6 @@ func (l *loader) parseYAML(name string, data []byte) *yamlNode {
 		return nil
 	}
 	root := l.convert(f, doc.Content[0], "", 0)
-	if root == nil {
-		return nil
-	}
 	if root.shape != shapeMap {
 		l.report(codeWrongKind, f, root.line, root.col, "", "a mapping file is a map, found "+root.noun(), "it begins with parlance: 1")
 		return nil
@@ -142,6 +152,9 @@ func (l *loader) yamlError(f *textFile, err error) {
 	m := yamlErrorLine.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	line, _ := strconv.Atoi(m[1])
 	msg, hint := m[2], ""
+	if parserErrors.MatchString(msg) {
+		line++
+	}
 	switch {
 	case strings.Contains(msg, "cannot start any token"):
 		hint = `quote a text that begins with @, %, or a back quote`
@@ -170,6 +183,23 @@ func (l *loader) yamlError(f *textFile, err error) {
 	l.report(codeSyntax, f, line, 0, "", "not YAML: "+msg, hint)
 }
 
+// badRune finds the first character that YAML does not allow, and its column.
+func badRune(line string) (col int, r rune) {
+	for _, r := range strings.TrimSuffix(line, "\r") {
+		col++
+		switch {
+		case r == '\t', r >= ' ' && r <= '~', r == 0x85, r >= 0xA0 && r < 0xFEFF, r > 0xFEFF && r <= 0xFFFD, r > 0xFFFF:
+		default:
+			return col, r
+		}
+	}
+	return 0, 0
+}
+
+// parserErrors are messages for which yaml.v3 counts lines from 0 (those of its scanner
+// are counted from 1).
+var parserErrors = regexp.MustCompile(`^did not find expected (<|node content|',' or|key|'-' indicator)`)
+
 func between(s, open, close string) string {
 	_, s, _ = strings.Cut(s, open)
 	s, _, ok := strings.Cut(s, close)
@@ -179,12 +209,13 @@ func between(s, open, close string) string {
 	return s
 }
 
-// convert makes a node of a YAML node. It gives nil only if nothing below can be used.
+// convert makes a node of a YAML node.
 func (l *loader) convert(f *textFile, y *yaml.Node, path string, depth int) *yamlNode {
 	n := &yamlNode{file: f, line: y.Line, col: y.Column, flow: y.Style&yaml.FlowStyle != 0}
 	if depth > yamlMaxDepth {
 		l.report(codeSize, f, y.Line, y.Column, path, fmt.Sprintf("nested more than %d deep", yamlMaxDepth), "")
-		return nil
+		n.bad = true
+		return n
 	}
 	if y.Anchor != "" {
 		l.report(codeYAML, f, y.Line, y.Column, path, fmt.Sprintf("anchor %q", "&"+y.Anchor), "use define and use for what occurs twice")
@@ -195,7 +226,7 @@ func (l *loader) convert(f *textFile, y *yaml.Node, path string, depth int) *yam
 	switch y.Kind {
 	case yaml.AliasNode:
 		l.report(codeYAML, f, y.Line, y.Column, path, fmt.Sprintf("alias %q", "*"+y.Value), `quote a selector that begins with "*"; use define and use for what occurs twice`)
-		return nil
+		n.bad = true
 	case yaml.ScalarNode:
 		n.text = y.Value
 		n.quoted = y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
@@ -207,9 +238,7 @@ func (l *loader) convert(f *textFile, y *yaml.Node, path string, depth int) *yam
 	case yaml.SequenceNode:
 		n.shape = shapeList
 		for i, c := range y.Content {
-			if item := l.convert(f, c, fmt.Sprintf("%s[%d]", path, i), depth+1); item != nil {
-				n.items = append(n.items, item)
-			}
+			n.items = append(n.items, l.convert(f, c, sub(path, i), depth+1))
 		}
 	case yaml.MappingNode:
 		n.shape = shapeMap
@@ -221,9 +250,6 @@ func (l *loader) convert(f *textFile, y *yaml.Node, path string, depth int) *yam
 			}
 			key := l.convert(f, y.Content[i], path, depth+1)
 			val := l.convert(f, y.Content[i+1], dot(path, y.Content[i].Value), depth+1)
-			if key == nil || val == nil {
-				continue
-			}
 			if key.shape != shapeScalar {
 				l.report(codeWrongKind, f, key.line, key.col, path, "a key that is no text", "quote it")
 				continue
@@ -235,8 +261,6 @@ func (l *loader) convert(f *textFile, y *yaml.Node, path string, depth int) *yam
 			seen[key.text] = key.line
 			n.entries = append(n.entries, entry{key, val})
 		}
-	default:
-		return nil
 	}
 	return n
 }

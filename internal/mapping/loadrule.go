@@ -32,7 +32,7 @@ func (l *loader) ruleLists(f *fields) {
 	for _, s := range m.Sources {
 		if v == nil && f.keys["messages"] == nil && s.messages == "" && s.Unsupported == "" {
 			l.report(codeMissing, s.pos.file, s.pos.line, s.pos.col, sub("sources", s.index), "no rules: neither messages of the mapping nor messages of the source",
-				"messages: "+keyIndex[inMapping]["messages"].About)
+				addHint(inMapping, "messages"))
 		}
 	}
 	if v != nil && len(m.Sources) > 0 && !slices.ContainsFunc(m.Sources, func(s *Source) bool { return s.messages == "" && s.Unsupported == "" }) {
@@ -130,24 +130,6 @@ var makers = []string{"as", "first", "all", "use"}
 // stepKeys may stand beside any of them.
 var stepKeys = []string{"when", "in", "each", "why"}
 
-// fieldRoles says for which roles a field of a message is. Fields that are not listed here
-// are for all roles or belong to an act.
-var fieldRoles = map[string][]string{
-	"text":   {"user", "assistant", "reasoning", "tool_result", "system", "compaction"},
-	"name":   {"tool_call", "tool_result", "compaction"},
-	"call":   {"tool_call", "tool_result"},
-	"input":  {"tool_call"},
-	"failed": {"tool_result"},
-	"result": {"tool_call"},
-	"diff":   {"tool_call", "tool_result"},
-	"child":  {"tool_call", "tool_result"},
-	"glue":   proseWords,
-	"time":   roleWords, "id": roleWords, "reply": roleWords, "abandoned": roleWords, "layer": roleWords,
-}
-
-// fieldActs says to which act a field belongs.
-var fieldActs = map[string]string{"key": actSubagent, "records": actReset, "to": actRewind, "turns": actRollback}
-
 func (l *loader) rule(n *yamlNode, path string, depth int) *rule {
 	before := len(l.problems)
 	f := l.mapFields(n, inRule, path)
@@ -173,7 +155,7 @@ func (l *loader) rule(n *yamlNode, path string, depth int) *rule {
 	switch {
 	case len(have) == 0:
 		if len(n.entries) == len(f.keys) {
-			l.at(codeMissing, n, path, "a rule without as, first, all or use", "as: "+keyIndex[inRule]["as"].About)
+			l.at(codeMissing, n, path, "a rule without as, first, all or use", addHint(inRule, "as"))
 		}
 	case len(have) > 1:
 		l.at(codeConflict, f.keys[have[1]], path, fmt.Sprintf("%s beside %s", have[1], have[0]), "a rule has one of as, first, all, use")
@@ -269,7 +251,7 @@ func (l *loader) ruleFields(f *fields, r *rule) {
 	if v, at := f.at("records"); v != nil {
 		r.records = l.selector(v, at, place{scopes: scopesReset})
 	}
-	if v, at := f.at("layer"); v != nil {
+	if v, at := f.at("layer"); v != nil && !slices.Contains(actWords, r.as) {
 		r.layer = v.text
 		var known []string
 		for _, role := range chat.Roles {
@@ -354,7 +336,10 @@ func (l *loader) fieldsFit(f *fields, r *rule, maker string) {
 		if f.keys[k] == nil || slices.Contains(stepKeys, k) || slices.Contains(makers, k) {
 			continue
 		}
-		roles, act := fieldRoles[k], fieldActs[k]
+		roles, act := keyIndex[inRule][k].For, ""
+		if slices.Contains(actWords, roles[0]) {
+			act = roles[0]
+		}
 		switch {
 		case act != "":
 			if act != made {
@@ -382,25 +367,25 @@ func (l *loader) fieldsFit(f *fields, r *rule, maker string) {
 	case maker != "as":
 	case r.asExpr != nil:
 		made = "a message"
-		need("text", "text: "+keyIndex[inRule]["text"].About)
+		need("text", addHint(inRule, "text"))
 	case slices.Contains(proseWords, made):
-		need("text", "text: "+keyIndex[inRule]["text"].About)
+		need("text", addHint(inRule, "text"))
 	case made == "tool_call":
-		need("name", "name: "+keyIndex[inRule]["name"].About)
+		need("name", addHint(inRule, "name"))
 	case made == "tool_result":
 		if !l.pairOrder {
 			need("call", "add call: (selector of the id its call was given), or pair: order if the format has no ids")
 		}
 	case made == actRewind:
-		need("to", "to: "+keyIndex[inRule]["to"].About)
+		need("to", addHint(inRule, "to"))
 	case made == actRollback:
-		need("turns", "turns: "+keyIndex[inRule]["turns"].About)
+		need("turns", addHint(inRule, "turns"))
 	}
 }
 
 func actHint(act string) string {
-	for k, a := range fieldActs {
-		if a == act {
+	for _, k := range keyNames[inRule] {
+		if slices.Contains(keyIndex[inRule][k].For, act) {
 			return fmt.Sprintf("%s has the field %s", act, k)
 		}
 	}

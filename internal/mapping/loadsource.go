@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,23 +13,6 @@ import (
 
 // pathPatternMaxBytes bounds a path pattern.
 const pathPatternMaxBytes = 4096
-
-// containerKeys says to which containers a key of a source belongs; keys that are not here
-// belong to all.
-var containerKeys = map[string][]string{
-	"when":               {"jsonl", "json", "text"},
-	"records":            {"json", "replay"},
-	"conversations":      {"json", "replay"},
-	"join":               {"json"},
-	"replay":             {"jsonl"},
-	"list":               {"sqlite"},
-	"sql":                {"sqlite"},
-	"json":               {"sqlite"},
-	"needs":              {"sqlite"},
-	"conversation_start": {"text"},
-	"lines":              {"text"},
-	"options":            {"decoder"},
-}
 
 // unsupportedKeys are all that a source of which nothing is read may have.
 var unsupportedKeys = []string{"id", "paths", "exclude", "paths_from", "split", "capture", "container", "kind", "unsupported"}
@@ -71,7 +55,7 @@ func (l *loader) source(n *yamlNode, path string, index int) *Source {
 	s.Subagent = l.word(f, "kind") == "subagent"
 	l.container(f, s)
 	if v, at := f.at("unsupported"); v != nil && v.text == "" {
-		l.at(codeEmpty, v, at, "empty text", "unsupported: "+keyIndex[inSource]["unsupported"].About)
+		l.at(codeEmpty, v, at, "empty text", keyIndex[inSource]["unsupported"].About)
 	}
 	if v, at := f.at("messages"); v != nil {
 		l.usedDefine[v.text] = true
@@ -102,7 +86,7 @@ func (l *loader) source(n *yamlNode, path string, index int) *Source {
 // places compiles what finds files.
 func (l *loader) places(f *fields, s *Source) {
 	if f.keys["paths"] == nil && f.keys["paths_from"] == nil {
-		l.at(codeMissing, f.n, f.path, "source without paths", "paths: "+keyIndex[inSource]["paths"].About)
+		l.at(codeMissing, f.n, f.path, "source without paths", addHint(inSource, "paths"))
 	}
 	var vars []string
 	if v, at := f.at("paths"); v != nil {
@@ -179,8 +163,16 @@ func (l *loader) container(f *fields, s *Source) {
 		if f.keys["container"] != nil {
 			l.at(codeConflict, f.keys["decoder"], at, "decoder beside container", "a source has one of them")
 		}
-		if !nameOK.MatchString(v.text) {
-			l.at(codeName, v, at, fmt.Sprintf("%s is no name of a decoder", strconv.Quote(shorten(v.text))), "")
+		d, known := decoders[v.text]
+		if !known && len(decoders) > 0 {
+			l.at(codeUndefined, v, at, fmt.Sprintf("no decoder %q", shorten(v.text)), didYouMean(v.text, "decoders", slices.Sorted(maps.Keys(decoders))))
+		}
+		if o, at := f.at("options"); known && o != nil {
+			for _, e := range o.entries {
+				if !slices.Contains(d.options, e.key.text) {
+					l.at(codeUnknownKey, e.key, dot(at, e.key.text), fmt.Sprintf("unknown option of %s", v.text), didYouMean(e.key.text, "options", d.options))
+				}
+			}
 		}
 	}
 	if f.keys["unsupported"] != nil {
@@ -204,8 +196,11 @@ func (l *loader) container(f *fields, s *Source) {
 	}
 	for _, e := range f.n.entries {
 		k := e.key.text
-		belongs := containerKeys[k]
-		if f.keys[k] == nil || belongs == nil || slices.ContainsFunc(kinds, func(c string) bool { return slices.Contains(belongs, c) }) {
+		if f.keys[k] == nil {
+			continue
+		}
+		belongs := keyIndex[inSource][k].For
+		if belongs == nil || slices.ContainsFunc(kinds, func(c string) bool { return slices.Contains(belongs, c) }) {
 			continue
 		}
 		hint := fmt.Sprintf("%s is a key of %s", k, strings.Join(belongs, ", "))
@@ -219,7 +214,7 @@ func (l *loader) container(f *fields, s *Source) {
 	}
 	need := map[string]string{"sqlite": "sql", "text": "lines"}[s.Container]
 	if need != "" && f.keys[need] == nil {
-		l.at(codeMissing, f.n, f.path, fmt.Sprintf("%s without %s", s.Container, need), need+": "+keyIndex[inSource][need].About)
+		l.at(codeMissing, f.n, f.path, fmt.Sprintf("%s without %s", s.Container, need), addHint(inSource, need))
 	}
 }
 
@@ -525,7 +520,7 @@ func (l *loader) pathTemplate(v *yamlNode, path string, words, captures []string
 		}
 		if !slices.Contains(scopes, s.scope) {
 			all := slices.Concat(words, captures)
-			l.at(codeTemplate, v, path, fmt.Sprintf("unknown value {%s}", shorten(t[i].src)), didYouMean(t[i].src, "values", all)+"; doc: reads the document")
+			l.at(codeTemplate, v, path, fmt.Sprintf("unknown value {%s}", shorten(t[i].src)), didYouMean(t[i].src, "values", all))
 			return nil
 		}
 		if s.scope == scopeFile && !slices.Contains(append(slices.Clone(fileWords), l.captures...), s.name) {

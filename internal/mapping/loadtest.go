@@ -25,7 +25,7 @@ func (l *loader) testsOf(f *fields) {
 		if t == nil {
 			continue
 		}
-		if names[t.name] {
+		if t.name != "" && names[t.name] {
 			l.at(codeDuplicate, n.get("name"), dot(at, "name"), fmt.Sprintf("a second test %q", shorten(t.name)), "")
 		}
 		names[t.name] = true
@@ -33,7 +33,7 @@ func (l *loader) testsOf(f *fields) {
 		l.m.tests = append(l.m.tests, t)
 	}
 	if v == nil && f.keys["tests"] == nil {
-		l.at(codeUntested, f.n, "", "no tests", "tests: "+keyIndex[inMapping]["tests"].About).Warning = true
+		l.at(codeUntested, f.n, "", "no tests", addHint(inMapping, "tests")).Warning = true
 		return
 	}
 	for i, s := range l.m.Sources {
@@ -115,7 +115,7 @@ func (l *loader) testContent(f *fields, t *test) {
 	if v == nil {
 		return
 	}
-	fits := map[string][]string{"document": {"json"}, "text": {"text", "jsonl"}, "sql": {"sqlite"}}[have[0]]
+	fits := keyIndex[inTest][have[0]].For
 	if s != nil && s.Container != "" && fits != nil && s.Decoder == "" && !slices.Contains(fits, s.Container) {
 		l.at(codeConflict, f.keys[have[0]], dot(f.path, have[0]), fmt.Sprintf("%s for a source of container %s", have[0], s.Container), "records feeds the rules of any container")
 	}
@@ -192,13 +192,6 @@ func (l *loader) counts(v *yamlNode, path string, t *test) map[string]string {
 	return m
 }
 
-// expectationRoles says for which roles a further key of an expectation means something.
-var expectationRoles = map[string][]string{
-	"input": {"tool_call"}, "running": {"tool_call"},
-	"of": {"tool_result"}, "failed": {"tool_result"},
-	"call": {"tool_call", "tool_result"}, "diff": {"tool_call", "tool_result"},
-}
-
 func (l *loader) expectation(n *yamlNode, path string) (expectation, bool) {
 	f := l.mapFields(n, inExpectation, path)
 	if f == nil {
@@ -227,7 +220,7 @@ func (l *loader) expectation(n *yamlNode, path string) (expectation, bool) {
 		if k == e.role || f.vals[k] == nil {
 			continue
 		}
-		if roles := expectationRoles[k]; roles != nil && !slices.Contains(roles, e.role) {
+		if roles := keyIndex[inExpectation][k].For; roles != nil && !slices.Contains(roles, e.role) {
 			l.at(codeField, en.key, dot(path, k), fmt.Sprintf("%s does not belong to %s", k, e.role), "it is a key of "+strings.Join(roles, ", "))
 			continue
 		}

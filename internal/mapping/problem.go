@@ -216,5 +216,8 @@ func didYouMean(word, noun string, allowed []string) string {
 	if len(allowed) == 0 {
 		return ""
 	}
+	if len(allowed) == 1 {
+		return fmt.Sprintf("the only one is %q", allowed[0])
+	}
 	return noun + " are " + strings.Join(allowed, ", ")
 }

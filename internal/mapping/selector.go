@@ -225,7 +225,7 @@ func (p pathParser) badByte(i int, seg segment) *selectorError {
 	if p.src[i] == '|' {
 		return &selectorError{i, `"|" is not used`, `write "."`}
 	}
-	return &selectorError{i, fmt.Sprintf("%q directly behind %s", p.src[i], what), `segments are separated by "."`}
+	return &selectorError{i, fmt.Sprintf("%q directly behind %s", p.src[i:i+1], what), `segments are separated by "."`}
 }
 
 func (p pathParser) segment(i, to, depth int) (segment, *selectorError) {
@@ -265,7 +265,7 @@ func (p pathParser) segment(i, to, depth int) (segment, *selectorError) {
 	case '{':
 		return p.brace(i, to)
 	case '[', '!':
-		return segment{}, &selectorError{i, fmt.Sprintf("%q is not used", src[i]),
+		return segment{}, &selectorError{i, fmt.Sprintf("%q is not used", src[i:i+1]),
 			fmt.Sprintf(`array numbers are segments of their own ("content.0.text"); in a key write "\%c"`, src[i])}
 	}
 	return p.key(i, to)
@@ -299,7 +299,11 @@ func (p pathParser) key(i, to int) (segment, *selectorError) {
 			seg.kind = segWild
 			key = append(key, c)
 		case strings.IndexByte(specialInKey, c) >= 0:
-			return seg, &selectorError{j, fmt.Sprintf("%q inside of a key", c), fmt.Sprintf(`write "\%c"`, c)}
+			hint := fmt.Sprintf(`write "\%c"`, c)
+			if c == '[' {
+				hint = `array numbers are segments of their own ("content.0.text"); in a key write "\["`
+			}
+			return seg, &selectorError{j, fmt.Sprintf("%q inside of a key", src[j:j+1]), hint}
 		default:
 			key = append(key, c)
 		}
@@ -322,6 +326,9 @@ func (p pathParser) brace(i, to int) (segment, *selectorError) {
 	end := matching(p.src, i, to, '{', '}')
 	if end < 0 {
 		return segment{}, &selectorError{i, `"{" without "}"`, `in a key write "\{"`}
+	}
+	if comma := strings.IndexByte(p.src[i:end], ','); comma >= 0 {
+		return segment{}, &selectorError{i + comma, "several values in braces", `braces hold one key; for one of several, write a list of selectors`}
 	}
 	return segment{kind: segBrace, from: i, to: end + 1}, nil
 }
@@ -411,7 +418,7 @@ func checkQueryValue(src string, from, to int) *selectorError {
 	default:
 		for j := from; j < to; j++ {
 			if strings.IndexByte(`"'()[]{}|\ =<>!`, src[j]) >= 0 {
-				return &selectorError{j, fmt.Sprintf("%q in the value of a query", src[j]), "write the value in double quotes"}
+				return &selectorError{j, fmt.Sprintf("%q in the value of a query", src[j:j+1]), "write the value in double quotes"}
 			}
 		}
 	}
