@@ -1,0 +1,45 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// BuildDB makes a new database at path from SQL statements, for the tests that mappings
+// carry. It is the one function here that writes, and only to a file that is not there yet.
+// The statements come with a mapping, so they cannot reach another file, and end with ctx.
+func BuildDB(ctx context.Context, path, statements string) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(path)
+		}
+	}()
+	conn, err := sqlite3.OpenContext(ctx, path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer conn.Close()
+	conn.SetInterrupt(ctx)
+	// VACUUM INTO attaches its target, so this covers it.
+	err = conn.SetAuthorizer(func(action sqlite3.AuthorizerActionCode, _, _, _, _ string) sqlite3.AuthorizerReturnCode {
+		switch action {
+		case sqlite3.AUTH_ATTACH, sqlite3.AUTH_DETACH, sqlite3.AUTH_PRAGMA:
+			return sqlite3.AUTH_DENY
+		}
+		return sqlite3.AUTH_OK
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return conn.Exec(statements)
+}
