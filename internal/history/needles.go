@@ -118,8 +118,9 @@ type rawPlan struct {
 func (q query) plan(m *mapping.Mapping, in In) *rawPlan {
 	p := &rawPlan{}
 	strength := mapping.RawRuns
+	var made []string
 	if in != inIDs {
-		strength = m.RawFilter(in.roles()...)
+		strength, made = m.RawFilter(in.roles()...)
 	}
 	// A "#" may stand before a number that was counted, not read.
 	if strength == mapping.RawNone || !m.IDInBytes() || strings.Contains(q.needle, "#") || q.needle == "" || q.names(m.Name) {
@@ -133,12 +134,20 @@ func (q query) plan(m *mapping.Mapping, in In) *rawPlan {
 		// what both readings demand must be there.
 		phrase = common(phrase, demands(rest, false))
 	}
-	p.phrase = p.add(phrase)
+	for i := range made {
+		made[i] = chat.Fold(made[i])
+	}
+	inBytes := func(list []demand) []demand {
+		return slices.DeleteFunc(list, func(d demand) bool {
+			return slices.ContainsFunc(made, func(text string) bool { return strings.Contains(text, d[0]) })
+		})
+	}
+	p.phrase = p.add(inBytes(phrase))
 	if p.every = len(p.phrase) == 0; p.every {
 		return p
 	}
 	for _, w := range q.words[:min(len(q.words), wordsMax)] {
-		if d := demands(w, false); len(d) > 0 {
+		if d := inBytes(demands(w, false)); len(d) > 0 {
 			p.words = append(p.words, p.add(d[:1])...)
 		}
 	}

@@ -23,7 +23,7 @@ func TestProviders(t *testing.T) {
 		by[s.Name] = s
 		names = append(names, s.Name)
 	}
-	if got, want := strings.Join(names, " "), "acme bolt crate dusk locked"; got != want {
+	if got, want := strings.Join(names, " "), "acme bolt crate dusk ember locked"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	a := by["acme"]

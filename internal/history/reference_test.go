@@ -357,8 +357,9 @@ func (k *maker) home() {
 			`","messages":[{"role":"user","text":`+spell(k.Rand, k.text())+`}]}`)
 	}
 	w.write(".dusk/d.jsonl", k.when(), rec("who", "me", "code", "a"), rec("who", "me", "code", "b"))
-	k.texts = append(k.texts, "alpha heron", "beta tern")
-	k.names = append(k.names, "d.d", "acme:", "crate", "bolt:bolt-s1")
+	w.write(".ember/e.jsonl", k.when(), rec("who", "me", "a", "he", "b", "ron"), rec("who", "me", "a", "plo", "b", "ver"))
+	k.texts = append(k.texts, "alpha heron", "beta tern", "[image]", "plover")
+	k.names = append(k.names, "d", "e.e", "acme:", "crate", "bolt:bolt-s1")
 }
 
 func (k *maker) query() Query {

@@ -72,15 +72,25 @@ messages:
   - {when: {role: user}, as: user, text: text}
   - {when: {role: assistant}, as: assistant, text: text}
 `,
-	// dusk: texts are made by the mapping, so that raw bytes tell nothing of them.
+	// dusk: texts are made by the mapping and stand in no file.
 	"dusk": `
 parlance: 1
 name: dusk
 sources: [{id: log, paths: ["~/.dusk/*.jsonl"], container: jsonl}]
-conversation: {id: {template: "{file:stem}.d"}}
+conversation: {id: file:stem}
 common: {time: at}
 messages:
-  - {when: {who: me}, as: user, text: {from: code, map: {a: "alpha heron", b: "beta tern"}}}
+  - {when: {who: me}, as: user, text: {from: code, map: {a: "alpha heron", b: "beta tern"}, else: "[image]"}}
+`,
+	// ember: texts and ids are made in ways that raw bytes do not show.
+	"ember": `
+parlance: 1
+name: ember
+sources: [{id: log, paths: ["~/.ember/*.jsonl"], container: jsonl}]
+conversation: {id: {template: "{file:stem}.e"}}
+common: {time: at}
+messages:
+  - {when: {who: me}, as: user, text: {concat: [a, b], join: ""}}
 `,
 	"locked": `
 parlance: 1
@@ -102,7 +112,7 @@ type world struct {
 func newWorld(t testing.TB, names ...string) *world {
 	t.Helper()
 	if len(names) == 0 {
-		names = []string{"acme", "bolt", "crate", "dusk", "locked"}
+		names = []string{"acme", "bolt", "crate", "dusk", "ember", "locked"}
 	}
 	files := fstest.MapFS{}
 	for _, n := range names {

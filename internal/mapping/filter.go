@@ -12,7 +12,7 @@ type RawFilter int
 // The three strengths of a RawFilter.
 const (
 	// RawNone: texts are made in ways that raw bytes do not show (decode, unescape,
-	// map, template, files beside the one scanned); such a file must be parsed.
+	// template, files beside the one scanned); such a file must be parsed.
 	RawNone RawFilter = iota
 	// RawWords: every word (run of ASCII letters, digits, "_", "-", ".") of a text stands
 	// in the bytes, but two neighbours may come from different places.
@@ -21,8 +21,10 @@ const (
 	RawRuns
 )
 
-// RawFilter is what holds for the texts of these roles; of all roles if none is named.
-func (m *Mapping) RawFilter(roles ...chat.Role) RawFilter {
+// RawFilter is what holds for the texts of these roles; of all roles if none is named. made
+// are texts that the mapping writes itself: what a query has in common with one of them need
+// not stand in the bytes.
+func (m *Mapping) RawFilter(roles ...chat.Role) (level RawFilter, made []string) {
 	m.prepare()
 	if len(roles) == 0 {
 		roles = chat.Roles
@@ -31,12 +33,12 @@ func (m *Mapping) RawFilter(roles ...chat.Role) RawFilter {
 	for _, r := range roles {
 		want[r] = true
 	}
-	level := RawRuns
 	for _, s := range m.Sources {
 		if s.Decoder != "" || len(s.join) > 0 || s.replay != nil && len(s.sidecars) > 0 {
-			return RawNone
+			return RawNone, nil
 		}
 	}
+	level, made = RawRuns, []string{"[image]"} // which flattening makes
 	var visit func(list []*rule, depth int)
 	visit = func(list []*rule, depth int) {
 		for _, ru := range list {
@@ -48,9 +50,9 @@ func (m *Mapping) RawFilter(roles ...chat.Role) RawFilter {
 				continue
 			}
 			if ru.asExpr != nil || ru.makes(want, m) {
-				level = min(level, ru.text.raw(), ru.input.raw())
+				level = min(level, ru.text.raw(&made), ru.input.raw(&made))
 				if ru.result != nil {
-					level = min(level, ru.result.text.raw())
+					level = min(level, ru.result.text.raw(&made))
 				}
 				if ru.glue != nil && !ru.glue.off || ru.glue == nil && m.common.glue != nil && !m.common.glue.off {
 					level = min(level, joinRaw(gluesWith(ru, m)))
@@ -68,7 +70,7 @@ func (m *Mapping) RawFilter(roles ...chat.Role) RawFilter {
 		}
 		level = min(level, c.raw())
 	}
-	return level
+	return level, made
 }
 
 func gluesWith(ru *rule, m *Mapping) string {
@@ -139,25 +141,38 @@ func (re replacement) raw() RawFilter {
 	return RawNone
 }
 
-// raw is what holds for the text of an expression.
-func (e *expr) raw() RawFilter {
+// raw is what holds for the text of an expression, texts of its own aside, which it adds to made.
+func (e *expr) raw(made *[]string) RawFilter {
 	if e == nil {
 		return RawRuns
 	}
 	level := RawRuns
 	for _, t := range e.terms {
-		level = min(level, t.raw())
+		level = min(level, t.raw(made))
 	}
 	return level
 }
 
-func (t *term) raw() RawFilter {
-	if t.kind == termValue || t.kind == termTemplate || t.kind == termLookup || t.kind == termWhen {
+func (t *term) raw(made *[]string) RawFilter {
+	if t.orElse != nil {
+		*made = append(*made, *t.orElse)
+	}
+	if t.table != nil { // whatever went in, one of these comes out
+		for _, text := range t.table {
+			*made = append(*made, text)
+		}
+		return RawRuns
+	}
+	switch t.kind {
+	case termValue:
+		*made = append(*made, t.value)
+		return RawRuns
+	case termTemplate, termLookup, termWhen:
 		return RawNone
 	}
 	// parse: json changes nothing: a JSON string inside a JSON string escapes more
 	// characters, but none of a run.
-	if t.decode != nil || t.table != nil {
+	if t.decode != nil {
 		return RawNone
 	}
 	for _, s := range t.sels {
@@ -170,10 +185,10 @@ func (t *term) raw() RawFilter {
 		level = joinRaw(*t.join)
 	}
 	for _, e := range t.concat {
-		level = min(level, e.raw())
+		level = min(level, e.raw(made))
 	}
 	if t.item != nil {
-		level = min(level, t.item.raw())
+		level = min(level, t.item.raw(made))
 	}
 	return level
 }

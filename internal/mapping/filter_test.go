@@ -1,0 +1,62 @@
+package mapping
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"parlance/internal/chat"
+)
+
+func TestRawFilter(t *testing.T) {
+	tests := []struct {
+		name, yaml string
+		want       RawFilter
+		made       string // texts beside [image]
+	}{
+		{"a plain text", `messages: [{as: user, text: say}]`, RawRuns, ""},
+		{"pieces with a line end between", `messages: [{as: user, text: {concat: [a, b], join: "\n"}}]`, RawRuns, ""},
+		{"pieces with a blank between", `messages: [{as: user, text: {concat: [a, b], join: " "}}]`, RawWords, ""},
+		{"pieces with nothing between", `messages: [{as: user, text: {concat: [a, b], join: ""}}]`, RawNone, ""},
+		{"a template", `messages: [{as: user, text: {template: "{a} {b}"}}]`, RawNone, ""},
+		{"decoded", `messages: [{as: user, text: {from: a, decode: base64}}]`, RawNone, ""},
+		{"out of another file", "lookups: {l: {json: \"../x.json\", key: id}}\nmessages: [{as: user, text: {lookup: l, key: id, get: t}}]", RawNone, ""},
+		{"a constant", `messages: [{as: user, text: [say, {value: "Go on"}]}]`, RawRuns, "Go on"},
+		{"a table", `messages: [{as: user, text: {from: a, map: {x: Yes}, else: No}}]`, RawRuns, "No Yes"},
+		{"a result's text is another role's", `messages: [{as: tool_call, name: n, result: {text: {template: "{a}{b}"}}}]`, RawRuns, ""},
+		{"unescaped", "messages: [{as: user, text: say}]\nclean: {user: {rules: [{when: {contains: x}, unescape: html}]}}", RawNone, ""},
+		{"a command made of tags", "messages: [{as: user, text: say}]\nclean: {user: {tags: {n: command}}}", RawWords, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := "parlance: 1\nname: acme\nsources: [{id: log, paths: [\"~/.acme/*.jsonl\"], container: jsonl}]\n" + tt.yaml + "\n"
+			m, problems := Load("acme.yaml", []byte(text), nil)
+			if m == nil {
+				t.Fatal(problems)
+			}
+			got, made := m.RawFilter(chat.User, chat.Assistant)
+			made = slices.DeleteFunc(made, func(s string) bool { return s == "[image]" })
+			slices.Sort(made)
+			if got != tt.want || strings.Join(made, " ") != tt.made && got != RawNone {
+				t.Errorf("got %d %q, want %d %q", got, made, tt.want, tt.made)
+			}
+		})
+	}
+}
+
+func TestIDInBytes(t *testing.T) {
+	for id, want := range map[string]bool{
+		"file:stem": true, "[meta.id, file:stem]": true, "{from: id, match: '_(.*)$'}": true,
+		`{template: "{a}_{b}"}`: false, "{from: id, decode: base64}": false, "side:meta.id": false,
+	} {
+		text := fmt.Sprintf("parlance: 1\nname: acme\nsources: [{id: log, paths: [\"~/.acme/*.jsonl\"], container: jsonl, sidecar: {meta: \"{stem}.json\"}}]\nconversation: {id: %s}\nmessages: [{when: {sub: {exists: true}}, as: subagent, key: sub}, {as: user, text: say}]\n", id)
+		m, problems := Load("acme.yaml", []byte(text), nil)
+		if m == nil {
+			t.Fatal(problems)
+		}
+		if got := m.IDInBytes(); got != want {
+			t.Errorf("%s: got %v, want %v", id, got, want)
+		}
+	}
+}
