@@ -161,7 +161,7 @@ func (rd *reading) openDB() (*source.DB, bool, error) {
 		have, err := db.Columns(need.table)
 		if err != nil {
 			db.Close()
-			return nil, false, fmt.Errorf("%s: %w", rd.file.Path, err)
+			return nil, false, err
 		}
 		if len(have) == 0 || !hasColumns(have, need.columns) {
 			db.Close()
@@ -211,8 +211,9 @@ type listRow struct {
 // over; of rows with the same id the first stands.
 func (rd *reading) listRows(ctx context.Context, db *source.DB) ([]listRow, error) {
 	var out []listRow
-	seen := map[string]bool{}
-	err := db.Query(ctx, rd.src.list, nil, func(columns []string, values []any) error {
+	var seen map[string]bool
+	begin := func() { out, seen = nil, map[string]bool{} }
+	err := query(ctx, db, rd.src.list, nil, begin, func(columns []string, values []any) error {
 		doc, ok := parseObject(rd.rowJSON(columns, values), &rd.docs)
 		if !ok {
 			return nil
@@ -223,21 +224,35 @@ func (rd *reading) listRows(ctx context.Context, db *source.DB) ([]listRow, erro
 		}
 		return nil
 	})
-	if err != nil {
-		err = fmt.Errorf("%s: %w", rd.file.Path, err)
-	}
 	return out, err
+}
+
+// reopensMax is how often a statement is run again because the tool moved rows meanwhile.
+const reopensMax = 2
+
+// query runs a statement over a snapshot. If the tool's checkpoint got in the way it is run
+// again from the beginning over a new one; begin drops the rows that were handed over.
+// After the last try the rows stand, and source.ErrChanged says that some may be missing.
+func query(ctx context.Context, db *source.DB, sql string, args map[string]any, begin func(), row func([]string, []any) error) error {
+	for tries := 0; ; tries++ {
+		begin()
+		err := db.Query(ctx, sql, args, row)
+		if !errors.Is(err, source.ErrChanged) || tries == reopensMax || db.Reopen() != nil {
+			return err
+		}
+	}
 }
 
 // rows reads the records of one conversation of a database.
 func (rd *reading) rows(ctx context.Context, db *source.DB, doc *value, index int, id string) error {
-	s := rd.begin(doc, index)
+	var s *session
 	n := 0
+	begin := func() { s, n = rd.begin(doc, index), 0 }
 	args := map[string]any(nil)
 	if id != "" && strings.Contains(rd.src.sql, ":id") {
 		args = map[string]any{"id": id}
 	}
-	err := db.Query(ctx, rd.src.sql, args, func(columns []string, values []any) error {
+	err := query(ctx, db, rd.src.sql, args, begin, func(columns []string, values []any) error {
 		n++
 		rd.a.reset()
 		raw := rd.rowJSON(columns, values)
@@ -250,7 +265,6 @@ func (rd *reading) rows(ctx context.Context, db *source.DB, doc *value, index in
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		s.main.warn("%s: %v", rd.file.Path, err)
 		s.main.conv.Read.Incomplete = err.Error()
 	}
 	fallback := id

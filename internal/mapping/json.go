@@ -217,13 +217,13 @@ func (v *value) walk(path []string, a *arena) *value {
 	return v
 }
 
-// str is the decoded text of a string, and what is written for anything else. It never
-// aliases the record.
+// str is the decoded text of a string, "" for what is absent, and what is written for
+// anything else. It never aliases the record.
 func (v *value) str() string {
 	if v.kind() == jsonString {
 		return unquote(v.raw[1 : len(v.raw)-1])
 	}
-	if v.kind() == jsonAbsent {
+	if v.absent() {
 		return ""
 	}
 	return strings.ToValidUTF8(strings.Clone(v.raw), "\uFFFD")

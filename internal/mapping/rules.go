@@ -41,10 +41,10 @@ type recordRun struct {
 
 // commonValues are what `common` gave for this record, read when first needed.
 type commonValues struct {
-	done              bool
-	time              time.Time
-	id, reply         string
-	abandoned, timeOK bool
+	done      bool
+	time      time.Time
+	id, reply string
+	abandoned bool
 }
 
 // rules tries a list like `first`: the first rule that holds is taken. It says whether one was.

@@ -1,0 +1,84 @@
+package mapping
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"parlance/internal/chat"
+	"parlance/internal/source"
+)
+
+const chatsYAML = `
+sources:
+  - id: db
+    paths: ["~/chats.db"]
+    container: sqlite
+    needs: {chat: [id, title], line: [chat, who, body]}
+    list: SELECT * FROM chat ORDER BY id
+    sql: SELECT n, who, body FROM line WHERE chat = :id ORDER BY n
+    json: [body]
+conversation: {id: doc:id, title: doc:title, updated: {from: doc:at, unit: s}}
+messages:
+  - {when: {who: me}, as: user, text: body.say}
+  - {when: {who: bot}, as: assistant, text: body}
+`
+
+func buildDB(t testing.TB, path, sql string) {
+	t.Helper()
+	if err := source.BuildDB(context.Background(), path, sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDatabase(t *testing.T) {
+	m := load(t, chatsYAML)
+	env := homeWith(t, nil)
+	buildDB(t, filepath.Join(env.Home, "chats.db"), `CREATE TABLE chat(id TEXT, title TEXT, at INTEGER, blobby BLOB);
+CREATE TABLE line(n INTEGER, chat TEXT, who TEXT, body TEXT);
+INSERT INTO chat VALUES('a','A',1780000000,x'ff00'),('a','twice',1,NULL),('b','B',1780000060,NULL),(NULL,'none',1,NULL);
+INSERT INTO line VALUES(1,'a','me','{"say":"hi"}'),(2,'a','bot','not JSON: "x"'),(3,'a','new','{}'),(1,'b','me','{"say":7}');`)
+	got := readAll(t, m, env, ReadOptions{})
+	if len(got) != 2 || got[0].ID != "a" || got[0].Title != "A" || got[0].Row != "a" || got[0].Updated.Unix() != 1780000000 {
+		t.Fatalf("%+v", got)
+	}
+	expectLines(t, got[0], "\nuser hi\nassistant not JSON: \"x\"\n")
+	if got[0].Read.NoRule["new"] != 1 || got[0].Messages[1].Origin.Pointer != "row 2" {
+		t.Errorf("%+v", got[0])
+	}
+	if one := readAll(t, m, env, ReadOptions{Row: "b"}); len(one) != 1 || lines(one[0]) != "user 7\n" {
+		t.Errorf("%+v", one)
+	}
+	files, _ := m.Find(context.Background(), env)
+	var heads []string
+	ok, err := m.Heads(context.Background(), files[0], func(c *chat.Conversation) error {
+		heads = append(heads, fmt.Sprint(c.ID, c.Title, c.Updated.Unix(), len(c.Messages)))
+		return nil
+	})
+	if !ok || err != nil || fmt.Sprint(heads) != "[aA17800000000 bB17800000600]" {
+		t.Errorf("heads %v %v %v", heads, ok, err)
+	}
+}
+
+func TestDatabaseOfAnotherSchemaIsNotAccepted(t *testing.T) {
+	m := load(t, chatsYAML)
+	env := homeWith(t, nil)
+	buildDB(t, filepath.Join(env.Home, "chats.db"), `CREATE TABLE chat(id TEXT, name TEXT);`)
+	files, _ := m.Find(context.Background(), env)
+	err := m.Read(context.Background(), files[0], ReadOptions{}, func(*chat.Conversation) error { return nil })
+	if err == nil {
+		t.Error("accepted")
+	}
+}
+
+func TestDatabaseErrorInSQLIsSaid(t *testing.T) {
+	m := load(t, chatsYAML)
+	env := homeWith(t, nil)
+	path := filepath.Join(env.Home, "chats.db")
+	buildDB(t, path, `CREATE TABLE chat(id TEXT, title TEXT); CREATE TABLE line(chat TEXT, who TEXT, body TEXT); INSERT INTO chat VALUES('a','A');`)
+	got := readAll(t, m, env, ReadOptions{})
+	if len(got) != 1 || got[0].Read.Incomplete == "" {
+		t.Errorf("%+v", got)
+	}
+}
