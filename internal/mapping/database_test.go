@@ -56,7 +56,7 @@ INSERT INTO line VALUES(1,'a','me','{"say":"hi"}'),(2,'a','bot','not JSON: "x"')
 		heads = append(heads, fmt.Sprint(c.ID, c.Title, c.Updated.Unix(), len(c.Messages)))
 		return nil
 	})
-	if !ok || err != nil || fmt.Sprint(heads) != "[aA17800000000 bB17800000600]" {
+	if !ok || err != nil || fmt.Sprint(heads) != "[aA1780000000 0 bB1780000060 0]" {
 		t.Errorf("heads %v %v %v", heads, ok, err)
 	}
 }
