@@ -76,8 +76,6 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	switch {
 	case err == nil:
 		return exitFound
-	case ctx.Err() != nil:
-		return exitBreak
 	case errors.Is(err, syscall.EPIPE):
 		return exitFound // whoever read us has seen enough
 	case errors.As(err, &e):
@@ -85,6 +83,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 			fmt.Fprintln(errw, render.Clean(e.text))
 		}
 		return e.code
+	case ctx.Err() != nil:
+		return exitBreak
 	}
 	fmt.Fprintf(errw, "parlance: %s\n", render.Clean(err.Error()))
 	return exitWrong
