@@ -192,7 +192,7 @@ func (rd *reading) runDatabase(ctx context.Context) (bool, error) {
 	}
 	heads, err := rd.listRows(ctx, db)
 	for i, h := range heads {
-		if rd.opts.Row != "" && rd.opts.Row != h.id {
+		if !rd.opts.wants(h.id) {
 			continue
 		}
 		if err := rd.rows(ctx, db, h.doc, i+1, h.id); err != nil {

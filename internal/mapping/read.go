@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,13 @@ type ReadOptions struct {
 	// Row, if set, is the inner id of the one conversation that is wanted out of a
 	// database or a document that holds several. "" = all of them.
 	Row string
+	// Rows, if set, are the inner ids of several that are wanted: one opening serves all.
+	Rows map[string]bool
+	// Ends, if set, leaves out the middle of a jsonl file: only lines that begin in the first
+	// or last so many bytes are read, and of those between the ones that may hold a checkpoint
+	// or the title, unless that is a long search. Such a conversation says EndsOnly in
+	// Read.Incomplete; its messages are not all, and subagents in it may be missing.
+	Ends int64
 	// SkipToolText leaves the text of tool results undecoded (Elided), except where the
 	// record's bytes hold a checkpoint line.
 	SkipToolText bool
@@ -40,6 +48,14 @@ type ReadOptions struct {
 	Source string
 
 	keys map[string]bool // gathers copied.prefix keys
+}
+
+// EndsOnly is Read.Incomplete of a conversation of which the middle was left out on demand.
+const EndsOnly = "only its beginning and its end were read"
+
+// wants says whether the conversation with that inner id is asked for.
+func (o *ReadOptions) wants(row string) bool {
+	return (o.Row == "" || o.Row == row) && (o.Rows == nil || o.Rows[row])
 }
 
 // ErrNotAccepted is wrapped by Read for a file that no source of the mapping can read.
@@ -287,7 +303,7 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 		c.Read.Records++
 	}
 	c.Read.Torn = rd.torn
-	if rd.opts.Row == "" || rd.opts.Row == row {
+	if rd.opts.wants(row) {
 		if err := rd.emit(c); err != nil {
 			return err
 		}
@@ -295,7 +311,7 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 	for _, b := range s.order {
 		sc := b.finish(ctx, s.x, rd.file, "")
 		sc.Row = sc.ID
-		if rd.opts.Row == "" || rd.opts.Row == sc.Row {
+		if rd.opts.wants(sc.Row) {
 			if err := rd.emit(sc); err != nil {
 				return err
 			}
@@ -356,13 +372,8 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 	if ok, err := rd.acceptsLines(ctx); !ok || err != nil {
 		return false, err
 	}
-	f, err := source.Open(rd.file.Path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
 	s := rd.begin(nil, 0)
-	err = source.Lines(ctx, f, func(l source.Line) error {
+	line := func(l source.Line) error {
 		if l.Long {
 			rd.fail(l.N, "longer than lineMaxBytes (256 MB)")
 			return nil
@@ -382,7 +393,21 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 			rd.fail(l.N, "not one whole JSON object")
 		}
 		return nil
-	})
+	}
+	ends, err := false, error(nil)
+	if rd.opts.Ends > 0 {
+		ends, err = source.Ends(ctx, rd.file.Path, rd.opts.Ends, rd.m.landmarks(), line)
+	}
+	if ends {
+		s.main.conv.Read.Incomplete = EndsOnly
+	} else {
+		f, openErr := source.Open(rd.file.Path)
+		if openErr != nil {
+			return false, openErr
+		}
+		defer f.Close()
+		err = source.Lines(ctx, f, line)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return true, ctx.Err()
@@ -391,6 +416,50 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 	}
 	return true, s.end(ctx, "", rd.stem())
 }
+
+// landmarks are texts that stand in every line of which a listing should know: those with a
+// checkpoint, and those from which the title may be read.
+func (m *Mapping) landmarks() []source.Needle {
+	out := []source.Needle{{Text: checkpointMark}}
+	e := m.conv[fieldTitle]
+	if e == nil {
+		return out
+	}
+	for _, t := range e.terms {
+		if !t.perRecord {
+			continue
+		}
+		if tell := t.when.constant(); tell != "" {
+			out = append(out, source.Needle{Text: tell})
+			continue
+		}
+		for _, s := range t.sels {
+			if n := len(s.plain); n > 0 {
+				out = append(out, source.Needle{Text: strconv.Quote(s.plain[n-1])})
+			}
+		}
+	}
+	return out
+}
+
+// constant is a JSON string that every record must hold for c to be true, "" if there is none.
+func (c *cond) constant() string {
+	if c == nil {
+		return ""
+	}
+	for _, t := range c.tests {
+		if t.sel.scope != scopeNone && t.sel.scope != scopeRecord || t.pred == nil || len(t.pred.equal) != 1 {
+			continue
+		}
+		if text := t.pred.equal[0]; wordForm.MatchString(text) && text != "true" && text != "false" {
+			return strconv.Quote(text)
+		}
+	}
+	return ""
+}
+
+// wordForm is what stands between quotes as it is, and is no number.
+var wordForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 
 func (rd *reading) fail(line int, why string) {
 	rd.fails = append(rd.fails, brokenLine{line, why})
