@@ -127,16 +127,47 @@ func (h *History) discover(ctx context.Context, providers []string, progress fun
 }
 
 func (r *run) find(ctx context.Context, wanted []string) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(r.h.workers)
+	type place struct {
+		env  mapping.Env
+		name string
+	}
+	var places, roaming []place
 	for _, env := range r.h.cfg.Envs {
 		for _, name := range r.h.cfg.Set.Present(env) {
 			if !r.h.exclude.providers[name] && (len(wanted) == 0 || slices.Contains(wanted, name)) {
-				g.Go(func() error { return r.findIn(ctx, env, name) })
+				places = append(places, place{env, name})
 			}
 		}
 	}
-	if err := g.Wait(); err != nil {
+	each := func(places []place, find func(context.Context, place) error) error {
+		g, ctx := errgroup.WithContext(ctx)
+		g.SetLimit(r.h.workers)
+		for _, p := range places {
+			g.Go(func() error { return find(ctx, p) })
+		}
+		return g.Wait()
+	}
+	err := each(places, func(ctx context.Context, p place) error {
+		if r.h.roams(p.name) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			roaming = append(roaming, p)
+			return nil
+		}
+		return r.findIn(ctx, p.env, p.name)
+	})
+	if err != nil {
+		return err
+	}
+	others := slices.Clone(r.files)
+	cwds := sync.OnceValue(func() []string { return r.h.cwds(ctx, others, wanted) })
+	err = each(roaming, func(ctx context.Context, p place) error {
+		if p.env.Cwds == nil {
+			p.env.Cwds = cwds
+		}
+		return r.findIn(ctx, p.env, p.name)
+	})
+	if err != nil {
 		return err
 	}
 	if len(r.h.cfg.Envs) > 1 { // one home may lie in another

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parlance/internal/chat"
+	"parlance/internal/mapping"
 )
 
 // checkpointMark stands in the bytes of every checkpoint line, whatever is wrapped around it.
@@ -105,6 +106,9 @@ type verdict struct {
 // It is the one that asks if it was touched just now: touched is the time of its files.
 func (d *digester) digest(c *chat.Conversation, f *file, touched, now time.Time) *found {
 	out := &found{row: chat.NewRow(c), f: f, source: f.sourceIndex(c.Source), total: len(c.Messages)}
+	if c.Read.Incomplete == mapping.EndsOnly {
+		out.row.Messages = chat.Uncounted
+	}
 	var seen uint64
 	all := uint64(1)<<len(d.q.words) - 1
 	for i := range c.Messages {

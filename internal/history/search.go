@@ -162,6 +162,9 @@ func (s *searching) named(ctx context.Context, all []*item) (done bool, err erro
 // subagent inside of that.
 func (f *file) mayBe(id string) bool {
 	hint := chat.Fold(f.hint)
+	if isUUID(id) && strings.Contains(f.fold, id[:8]) {
+		return true // some tools put the beginning of the id into the name
+	}
 	return id != "" && (hint == id || strings.HasPrefix(id, hint+"/") || len(id) >= idMinBytes && strings.Contains(f.fold, id))
 }
 
@@ -328,8 +331,11 @@ func (s *searching) enough(bound time.Time) bool {
 func (s *searching) read(ctx context.Context, it *item) error {
 	var batch []*found
 	opts := mapping.ReadOptions{SkipToolText: s.d.in != InTools && s.d.in != InAll, Keep: s.d.keep}
-	if s.q.needle != "" {
+	switch {
+	case s.q.needle != "":
 		opts.Keys = s.r.keysOf(it.members[0].f)
+	case s.seen == nil && !s.b.subagents && len(it.members) == 1:
+		opts.Ends = endsBytes // what a row tells stands there
 	}
 	err := s.r.read(ctx, it, opts, func(c *chat.Conversation, f *file) {
 		batch = append(batch, s.d.digest(c, f, s.r.touched(c, f), s.r.now))

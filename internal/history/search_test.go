@@ -92,6 +92,12 @@ func TestWholeIDEndsTheSearch(t *testing.T) {
 			t.Errorf("%s: scanned %d and read %d files, want 0 and 1", text, l.Work.Scanned, l.Work.Read)
 		}
 	}
+	// An id of which the name has the beginning.
+	const other = "1b1b1b1b-0000-4000-8000-000000000002"
+	w.write(".bolt/2026-1b1b1b1b.jsonl", w.ago(9000*hour), rec("kind", "meta", "session", other), rec("kind", "user", "text", "hi"))
+	if l := w.search(other); ids(l) != "bolt:"+other || l.Work.Scanned != 0 {
+		t.Errorf("got %s, scanned %d files", ids(l), l.Work.Scanned)
+	}
 	// An id that stands in a file of another name.
 	w.write(".bolt/z.jsonl", w.ago(9001*hour), rec("kind", "meta", "session", "c77"), rec("kind", "user", "text", "hi"))
 	if got, want := ids(w.search("c77")), "bolt:c77"; got != want {
@@ -398,6 +404,31 @@ func TestSeveralHomes(t *testing.T) {
 	}
 }
 
+// Files in project folders are looked for where other tools worked.
+func TestWorkingDirectoriesOfOthers(t *testing.T) {
+	w := newWorld(t, "acme", "crate", "flint")
+	var want []string
+	for i, tool := range []string{"acme", "crate", "nobody"} {
+		dir := filepath.Join(w.home, "work", tool)
+		w.write("work/"+tool+"/.flint.jsonl", w.ago(time.Duration(i+1)*hour), rec("say", "heron", "dir", dir))
+		switch tool {
+		case "acme":
+			w.write(".acme/x/a.jsonl", w.ago(9*hour), said(w.ago(9*hour), "me", "hi", "dir", dir))
+		case "crate":
+			w.database(".crate/a.db", w.ago(9*hour), "INSERT INTO chats VALUES ('ses_1', NULL, "+quoteSQL(dir)+", NULL, 0)")
+		default:
+			continue
+		}
+		want = append(want, "flint:"+tool)
+	}
+	for _, providers := range [][]string{nil, {"flint"}} {
+		l := w.search("heron", func(q *Query) { q.Providers = providers })
+		if got := ids(l); got != strings.Join(want, " ") {
+			t.Errorf("providers %v: got %s, want %s", providers, got, want)
+		}
+	}
+}
+
 func TestExcludedIsNeverFound(t *testing.T) {
 	w := newWorld(t)
 	at := w.ago(hour)
@@ -447,4 +478,50 @@ func TestCancelledSearchEnds(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// Of a giant file a list reads the ends, and what it must know of the middle.
+func TestListReadsTheEndsOfGiants(t *testing.T) {
+	w := newWorld(t, "acme")
+	at := w.ago(5 * hour)
+	lines := []string{said(at, "me", "the first prompt", "dir", "/srv/app")}
+	filler := strings.Repeat("x", 100_000)
+	for i := range 100 {
+		lines = append(lines, said(at, "result", filler, "call", fmt.Sprint(i)))
+		if i == 50 {
+			lines = append(lines, said(at, "meta", "", "title", "A title in the middle"))
+			lines = append(lines, mark(at, "c", uuid, "half way")...)
+		}
+	}
+	lines = append(lines, said(w.ago(hour), "bot", "the last word"))
+	w.write(".acme/x/giant.jsonl", w.ago(hour), lines...)
+	l := w.search("")
+	want := chat.Row{
+		Provider: "acme", ID: "giant", Title: "A title in the middle", Prompt: "the first prompt", Project: "app", Cwd: "/srv/app",
+		Started: at, Updated: w.ago(hour), Messages: chat.Uncounted, File: filepath.Join(w.home, ".acme/x/giant.jsonl"),
+		Checkpoints: []chat.Checkpoint{{UUID: uuid, Slug: "half way"}},
+	}
+	if len(l.Rows) != 1 || !reflect.DeepEqual(l.Rows[0], want) {
+		t.Errorf("got  %+v\nwant %+v", l.Rows, want)
+	}
+	if l := w.search("word"); l.Rows[0].Messages != 104 {
+		t.Errorf("found by its text it was read whole: got %d messages", l.Rows[0].Messages)
+	}
+}
+
+func TestRowsAreReadInBatches(t *testing.T) {
+	w := newWorld(t, "crate")
+	w.cfg.Workers = 1
+	var rows []string
+	for i := range 100 {
+		rows = append(rows, chatRow(fmt.Sprintf("ses_%03d", i), w.ago(time.Duration(i+1)*hour), "a heron")...)
+	}
+	w.database(".crate/a.db", w.ago(hour), rows...)
+	l := w.search("heron", func(q *Query) { q.Limit = 40 })
+	if len(l.Rows) != 40 || l.Rows[39].ID != "ses_039" || !l.More {
+		t.Fatalf("got %d rows, more %v", len(l.Rows), l.More)
+	}
+	if l.Work.Heads != 1 || l.Work.Read != 2 {
+		t.Errorf("work: got %+v, want two batches", l.Work)
+	}
 }

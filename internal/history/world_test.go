@@ -92,6 +92,14 @@ common: {time: at}
 messages:
   - {when: {who: me}, as: user, text: {concat: [a, b], join: ""}}
 `,
+	// flint: a file in every project.
+	"flint": `
+parlance: 1
+name: flint
+sources: [{id: notes, paths: ["./.flint.jsonl"], container: jsonl}]
+conversation: {id: file:dir, cwd: dir}
+messages: [{as: user, text: say}]
+`,
 	"locked": `
 parlance: 1
 name: locked

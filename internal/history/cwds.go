@@ -1,0 +1,102 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"parlance/internal/chat"
+	"parlance/internal/mapping"
+)
+
+const (
+	// cwdFilesMax files are asked for their working directories, by a look at their ends of
+	// cwdEndsBytes: some ten milliseconds. Most tools keep a folder for each project, and the
+	// newest file of every folder comes first.
+	cwdFilesMax  = 256
+	cwdEndsBytes = 4 << 10
+	// Larger documents and databases are not read for this alone.
+	cwdDocumentBytes = 1 << 20
+	cwdDatabaseBytes = 64 << 20
+)
+
+// roams says whether a mapping looks for files in working directories rather than in places
+// of its own.
+func (h *History) roams(name string) bool {
+	m, _ := h.cfg.Set.Mapping(name)
+	if m == nil {
+		return false
+	}
+	for _, s := range m.Sources {
+		for _, p := range s.Paths {
+			if p != "" && !strings.ContainsAny(p[:1], "/~$") && !drive(p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cwds are working directories that the conversations in files recorded; if only some
+// providers were looked for, those of all others.
+func (h *History) cwds(ctx context.Context, files []*file, wanted []string) []string {
+	if len(wanted) > 0 {
+		others := slices.DeleteFunc(slices.Clone(h.cfg.Set.Names()), h.roams)
+		all, err := h.discover(ctx, others, nil)
+		if err != nil || len(others) == 0 {
+			return nil
+		}
+		files = all.files
+	}
+	slices.SortFunc(files, func(a, b *file) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+	})
+	var first, rest []*file
+	folders := map[string]bool{}
+	for _, f := range files {
+		dir := filepath.Dir(f.Path)
+		switch {
+		case f.closed != "" || f.document && f.Size > cwdDocumentBytes || f.sqlite && f.Size > cwdDatabaseBytes:
+		case folders[dir]:
+			rest = append(rest, f)
+		default:
+			folders[dir] = true
+			first = append(first, f)
+		}
+	}
+	files = append(first, rest...)
+	files = files[:min(len(files), cwdFilesMax)]
+
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	note := func(c *chat.Conversation) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if c.Cwd != "" {
+			seen[c.Cwd] = true
+		}
+		return ctx.Err()
+	}
+	var g errgroup.Group
+	g.SetLimit(h.workers)
+	for _, f := range files {
+		g.Go(func() error {
+			// What cannot be read is said when it is read for its own sake.
+			if f.sqlite {
+				_, _ = f.m.Heads(ctx, f.File, note)
+				return nil
+			}
+			drop := func(*chat.Message) bool { return false }
+			_ = f.m.Read(ctx, f.File, mapping.ReadOptions{Ends: cwdEndsBytes, SkipToolText: true, Keep: drop}, note)
+			return nil
+		})
+	}
+	_ = g.Wait()
+	return slices.Sorted(maps.Keys(seen))
+}
