@@ -559,6 +559,7 @@ func (l *loader) mapping(root *yamlNode) {
 	l.usedDefine, l.usedLookup = map[string]bool{}, map[string]bool{}
 	l.providerName(f)
 	m := l.m
+	m.extends = f.text("extends")
 	m.Title, m.About = f.text("title"), f.text("about")
 	m.Links = texts(f.vals["links"])
 	if v, path := f.at("tested"); v != nil {
@@ -647,7 +648,7 @@ func (l *loader) conversation(f *fields) {
 		if n == nil {
 			continue
 		}
-		p := place{scopes: scopesRecord, conv: field(i), pick: true}
+		p := place{scopes: scopesRecord, before: i + 1, pick: true}
 		switch keyIndex[inConversation][name].Kind {
 		case kindTruth:
 			p.use = useTruth

@@ -24,7 +24,7 @@ type place struct {
 	use    use
 	pick   bool    // pick is allowed
 	scopes []scope // that may be read
-	conv   field   // conv: may read the fields before this one
+	before int     // conv: may read only so many fields, less one; 0 = all
 }
 
 // The sets of scopes.
@@ -38,7 +38,7 @@ var (
 )
 
 // element is where the rules are.
-func element(u use) place { return place{use: u, scopes: scopesElement, conv: fieldCount} }
+func element(u use) place { return place{use: u, scopes: scopesElement} }
 
 // inner is the place of an expression inside of another.
 func (p place) inner() place {
@@ -50,9 +50,6 @@ func (l *loader) exprField(f *fields, key string, p place) *expr {
 	v, path := f.at(key)
 	if v == nil {
 		return nil
-	}
-	if p.conv == 0 {
-		p.conv = fieldCount
 	}
 	return l.expr(v, path, p)
 }
@@ -389,7 +386,7 @@ func (l *loader) selectorNames(n *yamlNode, path string, s *selector, p place) b
 			return false
 		}
 	case scopeConv:
-		if s.field >= p.conv {
+		if p.before > 0 && int(s.field) >= p.before-1 {
 			l.at(codeScope, n, path, fmt.Sprintf("%s is not known yet", strconv.Quote(s.src)), "keys of conversation are found in this order: "+strings.Join(fieldNames[:], ", "))
 			return false
 		}

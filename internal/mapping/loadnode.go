@@ -39,6 +39,7 @@ type yamlNode struct {
 	shape   shapes // one shape; 0 for null
 	text    string // of a scalar, as written
 	quoted  bool   // in quotes or as a block
+	literal bool   // as a block that keeps line ends
 	isBool  bool   // an unquoted true or false
 	flow    bool   // {...} or [...]
 	bad     bool   // reported already: nothing more is said of it
@@ -230,6 +231,7 @@ func (l *loader) convert(f *textFile, y *yaml.Node, path string, depth int) *yam
 	case yaml.ScalarNode:
 		n.text = y.Value
 		n.quoted = y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
+		n.literal = y.Style&yaml.LiteralStyle != 0
 		if !n.quoted && y.Tag == "!!null" {
 			return n
 		}

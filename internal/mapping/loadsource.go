@@ -293,10 +293,10 @@ func (l *loader) joins(v *yamlNode, path string) []*join {
 
 func (l *loader) databaseKeys(f *fields, s *Source) {
 	if v, at := f.at("list"); v != nil {
-		s.list = l.sql(v, at, false)
+		s.list, s.listPos = l.sql(v, at, false), v.pos()
 	}
 	if v, at := f.at("sql"); v != nil {
-		s.sql = l.sql(v, at, f.keys["list"] != nil)
+		s.sql, s.sqlPos = l.sql(v, at, f.keys["list"] != nil), v.pos()
 	}
 	s.jsonCols = texts(f.vals["json"])
 	if v, at := f.at("needs"); v != nil {

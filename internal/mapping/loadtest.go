@@ -48,7 +48,7 @@ func (l *loader) test(n *yamlNode, path string) *test {
 	if f == nil {
 		return nil
 	}
-	t := &test{name: f.text("name"), pos: n.pos(), source: f.text("source"), conversation: f.text("conversation"), path: f.text("path"), keyPos: map[string]pos{}}
+	t := &test{name: f.text("name"), pos: n.pos(), source: f.text("source"), conversation: f.text("conversation"), path: f.text("path"), keyPos: map[string]pos{}, at: path}
 	if v, at := f.at("source"); v != nil {
 		var ids []string
 		for _, s := range l.m.Sources {
@@ -119,6 +119,7 @@ func (l *loader) testContent(f *fields, t *test) {
 	if s != nil && s.Container != "" && fits != nil && s.Decoder == "" && !slices.Contains(fits, s.Container) {
 		l.at(codeConflict, f.keys[have[0]], dot(f.path, have[0]), fmt.Sprintf("%s for a source of container %s", have[0], s.Container), "records feeds the rules of any container")
 	}
+	t.contentPos, t.contentRaw = v.pos(), v.literal
 	switch have[0] {
 	case "records":
 		t.records = &v.text

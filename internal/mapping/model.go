@@ -45,6 +45,7 @@ type Mapping struct {
 	labels     map[string][][]string // see discriminators
 	tables     sync.Map              // lookups that were read, by path
 
+	extends   string         // the mapping that this one starts from
 	selectors []usedSelector // all of them, in the order of compilation
 }
 
@@ -87,6 +88,8 @@ type Source struct {
 	list, sql string
 	jsonCols  []string
 	needs     []tableNeed
+	listPos   pos
+	sqlPos    pos
 
 	// text
 	start *regexp.Regexp
@@ -436,6 +439,9 @@ type test struct {
 	warnings   []string
 	convPos    pos
 
+	at          string // "tests[0]"
+	contentPos  pos
+	contentRaw  bool // the sample is a literal block: its lines are lines of the file
 	hasWarnings bool // expect_warnings was written
 	expectPos   pos
 	keyPos      map[string]pos // by key path, of single values that are expected

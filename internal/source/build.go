@@ -8,6 +8,9 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
+// builtMaxPages of 4 kB bound a database that BuildDB makes to 64 MB: samples have a few rows.
+const builtMaxPages = 16 << 10
+
 // BuildDB makes a new database at path from SQL statements, for the tests that mappings
 // carry. It is the one function here that writes, and only to a file that is not there yet.
 // The statements come with a mapping, so they cannot reach another file, and end with ctx.
@@ -30,6 +33,9 @@ func BuildDB(ctx context.Context, path, statements string) (err error) {
 	}
 	defer conn.Close()
 	conn.SetInterrupt(ctx)
+	if err := conn.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", builtMaxPages)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	// VACUUM INTO attaches its target, so this covers it.
 	err = conn.SetAuthorizer(func(action sqlite3.AuthorizerActionCode, _, _, _, _ string) sqlite3.AuthorizerReturnCode {
 		switch action {

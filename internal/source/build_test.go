@@ -41,6 +41,7 @@ func TestBuildDBStaysInItsFile(t *testing.T) {
 		"PRAGMA journal_mode = wal",
 		"SELECT load_extension('" + other + "')",
 		"CREATE TABLE t (",
+		"CREATE TABLE t (a); INSERT INTO t SELECT randomblob(70000000)",
 	} {
 		path := filepath.Join(dir, "own.db")
 		if err := BuildDB(context.Background(), path, statements); err == nil {
