@@ -359,8 +359,9 @@ func (w *world) special(v json.RawMessage) (data []byte, known bool, err error) 
 		data, err = w.content(form.Gz)
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		z.Write(data)
-		return b.Bytes(), true, errors.Join(err, z.Close())
+		z.Write(data) // to memory: it cannot fail
+		err = errors.Join(err, z.Close())
+		return b.Bytes(), true, err
 	case form.Zst != nil:
 		data, err = w.content(form.Zst)
 		z, zerr := zstd.NewWriter(nil)
