@@ -37,10 +37,15 @@ type ReadOptions struct {
 	// record's bytes hold a checkpoint line.
 	SkipToolText bool
 	// Keep, if set, is asked about every message whose text is settled; false drops the
-	// text (the message itself stays, Elided, with its length in Runes). It may set Note.
+	// text (the message itself stays, Elided). It may set Note; of a message that is neither
+	// kept nor noted only role, tool, time and marks stay.
 	// It is called in the order of the records, before abandoned, inherited and order
 	// are known, and again for the survivor when a later record replaces a message.
 	Keep func(*chat.Message) bool
+	// Each, if set, takes the messages instead of Conversation.Messages, which stays nil:
+	// for each conversation it gives a function that sees them in their order. What it is
+	// given of the conversation is complete but for the messages.
+	Each func(*chat.Conversation) func(*chat.Message)
 	// Keys, if set, gives the copied.prefix keys of another conversation of the same
 	// provider, by its id; ok is false if there is no such conversation.
 	Keys func(ctx context.Context, id string) (keys map[string]bool, ok bool)
