@@ -236,7 +236,6 @@ func (b *syncBuffer) String() string {
 type slow struct {
 	started, cancelled chan string
 	leave              chan struct{}
-	told               int // files that progress tells of, every few milliseconds
 }
 
 func newSlow() *slow {
