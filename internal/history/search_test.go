@@ -189,6 +189,24 @@ func TestWordsAreNotReadForNothing(t *testing.T) {
 	}
 }
 
+// A word that only tools said is no reason to read a long file whole.
+func TestToolOutputIsSiftedOut(t *testing.T) {
+	w := newWorld(t, "acme")
+	at := w.ago(hour)
+	filler := strings.Repeat("heron port ", 10_000)
+	w.write(".acme/x/tools.jsonl", at, said(at, "me", "look"), said(at, "result", filler, "call", "1"), said(at, "bot", "a port"))
+	w.write(".acme/x/talk.jsonl", at, said(at, "me", "look"), said(at, "result", filler, "call", "1"), said(at, "bot", "a heron"), said(at, "bot", "a port"))
+	for text, want := range map[string]string{"heron": "acme:talk", "port heron": "acme:talk", "heron port": "acme:talk", "kestrel": ""} {
+		l := w.search(text)
+		if ids(l) != want || l.Work.Read != int64(len(l.Rows)) || want != "" && l.Work.Sifted != 2 {
+			t.Errorf("%s: got %s, work %+v", text, ids(l), l.Work)
+		}
+	}
+	if l := w.search("heron", func(q *Query) { q.In = InTools }); ids(l) != "acme:talk acme:tools" {
+		t.Errorf("in tools: got %s", ids(l))
+	}
+}
+
 func TestListStopsEarly(t *testing.T) {
 	w := newWorld(t, "acme")
 	w.cfg.Workers = 1
