@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,13 +25,18 @@ const (
 
 // A query is what is searched for, read once.
 type query struct {
-	given  string   // as it was asked
 	needle string   // trimmed and folded; "" matches everything
 	words  []string // the different words of needle; nil if it has only one
 }
 
+// checkpointLine is a checkpoint's line, or what is left of it, given as a query.
+var checkpointLine = regexp.MustCompile(`(?i)^\s*(?:CHAT CHECKPOINT\s+)?UUID=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\s|$)`)
+
 func newQuery(text string) query {
-	q := query{given: text, needle: chat.Needle(text)}
+	if m := checkpointLine.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	q := query{needle: chat.Needle(text)}
 	words := strings.Fields(q.needle)
 	slices.Sort(words)
 	if words = slices.Compact(words); len(words) > 1 {

@@ -138,6 +138,11 @@ func TestCheckpointUUIDAmongThousands(t *testing.T) {
 	if l.Work.Read != 3 {
 		t.Errorf("read %d files, want the 3 that hold the UUID", l.Work.Read)
 	}
+	for _, line := range []string{"CHAT CHECKPOINT UUID=" + uuid + " SLUG=landing", "uuid=" + uuid} {
+		if got := ids(w.search(line)); got != "acme:made" {
+			t.Errorf("%s: got %q", line, got)
+		}
+	}
 	if err := os.Remove(filepath.Join(w.home, ".acme/x/made.jsonl")); err != nil {
 		t.Fatal(err)
 	}
