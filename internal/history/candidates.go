@@ -33,6 +33,7 @@ type file struct {
 	fold      string // its path, folded
 	sqlite    bool   // at least one source reads it as a database
 	document  bool   // read whole, as one JSON value
+	lines     bool   // every source reads it line by line
 	subagents bool   // whoever reads it, all in it are subagents
 	closed    string // why it cannot be read, if no source can
 	bound     time.Time
@@ -50,7 +51,7 @@ func (f *file) sourceIndex(id string) int {
 func newFile(m *mapping.Mapping, found mapping.File) *file {
 	hint, settled := m.HintID(found)
 	f := &file{File: found, m: m, hint: hint, settled: settled, fold: chat.Fold(filepath.ToSlash(found.Path)), bound: found.ModTime.Add(boundSlack)}
-	f.subagents = len(found.Sources) > 0
+	f.subagents, f.lines = len(found.Sources) > 0, true
 	var readable []int
 	for _, i := range found.Sources {
 		s := m.Sources[i]
@@ -62,6 +63,7 @@ func newFile(m *mapping.Mapping, found mapping.File) *file {
 		f.subagents = f.subagents && s.Subagent
 		f.sqlite = f.sqlite || s.Container == "sqlite"
 		f.document = f.document || s.Container == "json"
+		f.lines = f.lines && s.Container == "jsonl"
 	}
 	if len(readable) > 0 {
 		f.closed = ""

@@ -171,6 +171,9 @@ func (f *file) mayBe(id string) bool {
 // work is what one worker does with an item: filter its raw bytes, read it, judge what is in it.
 func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
 	if it.scanned {
+		if ok, err := s.sift(ctx, it); !ok || err != nil {
+			return nil, err
+		}
 		return nil, s.read(ctx, it)
 	}
 	var sum traces
@@ -199,6 +202,11 @@ func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
 		s.deferred = append(s.deferred, rows...)
 		return nil, err
 	case read:
+		if !sum.own {
+			if ok, err := s.sift(ctx, it); !ok || err != nil {
+				return nil, err
+			}
+		}
 		return nil, s.read(ctx, it)
 	}
 	it.scanned = true
@@ -330,7 +338,7 @@ func (s *searching) enough(bound time.Time) bool {
 // read reads an item and takes in what is in it.
 func (s *searching) read(ctx context.Context, it *item) error {
 	var batch []*found
-	opts := mapping.ReadOptions{SkipToolText: s.d.in != InTools && s.d.in != InAll, Keep: s.d.keep}
+	opts := mapping.ReadOptions{SkipToolText: s.d.skipsTools(), Keep: s.d.keep}
 	switch {
 	case s.q.needle != "":
 		opts.Keys = s.r.keysOf(it.members[0].f)

@@ -138,6 +138,11 @@ func TestCheckpointUUIDAmongThousands(t *testing.T) {
 	if l.Work.Read != 3 {
 		t.Errorf("read %d files, want the 3 that hold the UUID", l.Work.Read)
 	}
+	for _, line := range []string{"CHAT CHECKPOINT UUID=" + uuid + " SLUG=landing", "uuid=" + uuid} {
+		if got := ids(w.search(line)); got != "acme:made" {
+			t.Errorf("%s: got %q", line, got)
+		}
+	}
 	if err := os.Remove(filepath.Join(w.home, ".acme/x/made.jsonl")); err != nil {
 		t.Fatal(err)
 	}
@@ -186,6 +191,24 @@ func TestWordsAreNotReadForNothing(t *testing.T) {
 	}
 	if l := w.search("heron nest", func(q *Query) { q.Limit = 5 }); len(l.Rows) != 5 || l.Work.Read > 7 {
 		t.Errorf("%d rows, read %d files", len(l.Rows), l.Work.Read)
+	}
+}
+
+// A word that only tools said is no reason to read a long file whole.
+func TestToolOutputIsSiftedOut(t *testing.T) {
+	w := newWorld(t, "acme")
+	at := w.ago(hour)
+	filler := strings.Repeat("heron port ", 10_000)
+	w.write(".acme/x/tools.jsonl", at, said(at, "me", "look"), said(at, "result", filler, "call", "1"), said(at, "bot", "a port"))
+	w.write(".acme/x/talk.jsonl", at, said(at, "me", "look"), said(at, "result", filler, "call", "1"), said(at, "bot", "a heron"), said(at, "bot", "a port"))
+	for text, want := range map[string]string{"heron": "acme:talk", "port heron": "acme:talk", "heron port": "acme:talk", "kestrel": ""} {
+		l := w.search(text)
+		if ids(l) != want || l.Work.Read != int64(len(l.Rows)) || want != "" && l.Work.Sifted != 2 {
+			t.Errorf("%s: got %s, work %+v", text, ids(l), l.Work)
+		}
+	}
+	if l := w.search("heron", func(q *Query) { q.In = InTools }); ids(l) != "acme:talk acme:tools" {
+		t.Errorf("in tools: got %s", ids(l))
 	}
 }
 

@@ -33,6 +33,9 @@ type ReadOptions struct {
 	// or the title, unless that is a long search. Such a conversation says EndsOnly in
 	// Read.Incomplete; its messages are not all, and subagents in it may be missing.
 	Ends int64
+	// Lines, if set, is asked about each line of a jsonl file; what it declines is passed
+	// over as if it were not there.
+	Lines func(line []byte) bool
 	// SkipToolText leaves the text of tool results undecoded (Elided), except where the
 	// record's bytes hold a checkpoint line.
 	SkipToolText bool
@@ -384,7 +387,7 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 			return nil
 		}
 		text := view(l.Data)
-		if skipSpace(text, 0) == len(text) {
+		if skipSpace(text, 0) == len(text) || rd.opts.Lines != nil && !rd.opts.Lines(l.Data) {
 			return nil
 		}
 		rd.a.reset()
