@@ -106,6 +106,12 @@ func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 		if errors.Is(err, errNothing) {
 			return nil
 		}
+		if errors.Is(err, source.ErrNotDatabase) {
+			if reason == nil {
+				reason = err // unless another source knows what it is
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
