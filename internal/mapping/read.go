@@ -33,8 +33,8 @@ type ReadOptions struct {
 	// or the title, unless that is a long search. Such a conversation says EndsOnly in
 	// Read.Incomplete; its messages are not all, and subagents in it may be missing.
 	Ends int64
-	// Lines, if set, is asked about each line of a jsonl file; what it declines is passed
-	// over as if it were not there.
+	// Lines, if set, is asked about each line of a jsonl file and each row of a
+	// conversation, as JSON; what it declines is passed over as if it were not there.
 	Lines func(line []byte) bool
 	// SkipToolText leaves the text of tool results undecoded (Elided), except where the
 	// record's bytes hold a checkpoint line.
