@@ -121,16 +121,17 @@ type rawPlan struct {
 	every   bool    // raw bytes decide nothing, all files of the mapping must be read
 }
 
-// plan says what may be concluded from the bytes of m's files about q.
-func (q query) plan(m *mapping.Mapping, in In) *rawPlan {
+// plan says what may be concluded from the bytes of files like f about q.
+func (q query) plan(f *file, in In) *rawPlan {
+	m := f.m
 	p := &rawPlan{}
 	strength := mapping.RawRuns
 	var made []string
 	if in != inIDs {
-		strength, made = m.RawFilter(in.roles()...)
+		strength, made = m.RawFilter(f.File, in.roles()...)
 	}
 	// A "#" may stand before a number that was counted, not read.
-	if strength == mapping.RawNone || !m.IDInBytes() || strings.Contains(q.needle, "#") || q.needle == "" || q.names(m.Name) {
+	if strength == mapping.RawNone || !m.IDInBytes(f.File) || strings.Contains(q.needle, "#") || q.needle == "" || q.names(m.Name) {
 		p.every = true
 		return p
 	}
