@@ -21,12 +21,13 @@ type builder struct {
 	key    string
 
 	units   []*unit // in the order of the records that made them
-	byID    map[hash]*unit
-	doubles []map[hash]*made // per same entry with by: id or call
+	byID    map[string]*unit
+	doubles []map[string]*made // per same entry with by: id or call
 	texts   map[string]lastText
 	last    lastText
-	first   map[string]*unit  // message id to the first unit that holds it, for rewind
-	roots   map[string]string // record id to the root of its tree, of subagents' records
+	latest  map[chat.Role]lastText // of entries with a condition
+	first   map[string]*unit       // message id to the first unit that holds it, for rewind
+	roots   map[string]string      // record id to the root of its tree, of subagents' records
 
 	visible []*unit // units not abandoned by a rewind, in order
 	inReset bool
@@ -34,19 +35,15 @@ type builder struct {
 
 // A unit is what one record made, and its links.
 type unit struct {
-	id, parent hash // of tree
-	recordID   hash // of common
+	id, parent string // of tree
+	recordID   string // of common
 	msgs       []*made
-	copied     *copyMark // nil: nothing is known of it
-	rollback   int32     // turns to roll back at this place
+	rollback   int // turns to roll back at this place
+	copyKey    string
+	copyOf     string // parent conversation, of copied.parent
+	hasCopy    bool
 	abandoned  bool
 	noFork     bool // of tree.except
-}
-
-// A copyMark is what a record says of the conversation that it was copied from.
-type copyMark struct {
-	key string // of copied.prefix
-	of  string // of copied.parent
 }
 
 type lastText struct {
@@ -71,10 +68,10 @@ func newBuilder(m *Mapping, src *Source, opts *ReadOptions) *builder {
 // clear forgets messages, ids and links, but not the conversation's keys.
 func (b *builder) clear() {
 	b.units, b.visible = nil, nil
-	b.byID = map[hash]*unit{}
-	b.texts, b.last = map[string]lastText{}, lastText{}
+	b.byID = map[string]*unit{}
+	b.texts, b.last, b.latest = map[string]lastText{}, lastText{}, map[chat.Role]lastText{}
 	b.first = map[string]*unit{}
-	b.doubles = make([]map[hash]*made, len(b.m.same))
+	b.doubles = make([]map[string]*made, len(b.m.same))
 }
 
 // warningsMax bounds what one conversation complains of; more of the same helps nobody.
@@ -188,7 +185,7 @@ func (b *builder) fieldText(f field) string {
 func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 	msgs = glued(msgs)
 	replaced := false
-	if u.recordID != (hash{}) {
+	if u.recordID != "" {
 		for _, s := range b.m.same {
 			if !s.record {
 				continue
@@ -204,7 +201,7 @@ func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 				m.gone = true
 			}
 			old.msgs = nil
-			if u.id != (hash{}) {
+			if u.id != "" {
 				old.id, old.parent = u.id, u.parent
 			}
 			u, replaced = old, true
@@ -213,7 +210,7 @@ func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 	}
 	for _, m := range msgs {
 		m.unit = u
-		if m = b.dedupe(m); m == nil {
+		if m = b.dedupe(r, m); m == nil {
 			continue
 		}
 		if m.unit == u {
@@ -226,10 +223,10 @@ func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 		}
 		b.offer(m)
 	}
-	if u.recordID != (hash{}) && !replaced {
+	if u.recordID != "" && !replaced {
 		b.byID[u.recordID] = u
 	}
-	if !replaced && (len(u.msgs) > 0 || u.id != (hash{}) || u.recordID != (hash{}) || u.rollback > 0 || u.copied != nil) {
+	if !replaced && (len(u.msgs) > 0 || u.id != "" || u.recordID != "" || u.rollback > 0 || u.hasCopy || u.copyKey != "") {
 		b.units = append(b.units, u)
 		b.visible = append(b.visible, u)
 	}
@@ -237,7 +234,7 @@ func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 
 // dedupe passes a message through the entries of same. It returns the survivor, or nil if
 // that is an earlier message, unchanged.
-func (b *builder) dedupe(m *made) *made {
+func (b *builder) dedupe(r *recordRun, m *made) *made {
 	for i, s := range b.m.same {
 		if s.record || s.roles != nil && !s.roles[m.Role] {
 			continue
@@ -249,6 +246,12 @@ func (b *builder) dedupe(m *made) *made {
 				continue
 			}
 			last, ok := b.before(m)
+			if s.when != nil {
+				if !r.holds(s.when, &frame{elem: r.rec}) {
+					continue
+				}
+				last, ok = b.latest[m.Role], b.latest[m.Role].m != nil
+			}
 			if ok && !last.m.gone && !last.m.unit.abandoned {
 				if last.text == m.Body() || s.prefix && strings.HasPrefix(m.Body(), last.text) {
 					old = last.m
@@ -262,13 +265,13 @@ func (b *builder) dedupe(m *made) *made {
 			if key == "" {
 				continue
 			}
-			double := hashOf(string(m.Role) + "\x00" + key)
+			key = string(m.Role) + "\x00" + key
 			if b.doubles[i] == nil {
-				b.doubles[i] = map[hash]*made{}
+				b.doubles[i] = map[string]*made{}
 			}
-			old = b.doubles[i][double]
+			old = b.doubles[i][key]
 			if old == nil || old.gone || old.unit.abandoned {
-				b.doubles[i][double] = m
+				b.doubles[i][key] = m
 				old = nil
 			}
 		}
@@ -279,15 +282,13 @@ func (b *builder) dedupe(m *made) *made {
 			return nil
 		}
 		// The survivor stands at the first one's place, with that place's time and id.
-		u, id, at := old.unit, old.id, old.time
+		u, id, at := old.unit, old.ID, old.Time
 		*old = *m
 		old.unit = u
 		if s.by == "text" {
-			if id != "" {
-				old.ID = id
-			}
-			if at != 0 {
-				old.Time = time.UnixMilli(at).UTC()
+			old.ID = id
+			if !at.IsZero() && (!s.retime || old.Time.IsZero()) {
+				old.Time = at
 			}
 		}
 		m = old
@@ -304,15 +305,19 @@ const textsMax = 64
 func (b *builder) remember(m *made) {
 	b.last = lastText{m: m}
 	for _, s := range b.m.same {
-		if s.by == "text" && (s.roles == nil || s.roles[m.Role]) {
-			b.last.text = m.Body()
-			if m.Reply != "" {
-				if len(b.texts) >= textsMax {
-					clear(b.texts)
-				}
-				b.texts[textKey(m)] = b.last
+		if s.by != "text" || s.roles != nil && !s.roles[m.Role] {
+			continue
+		}
+		b.last.text = m.Body()
+		if s.when != nil {
+			b.latest[m.Role] = b.last
+			continue
+		}
+		if m.Reply != "" {
+			if len(b.texts) >= textsMax {
+				clear(b.texts)
 			}
-			return
+			b.texts[textKey(m)] = b.last
 		}
 	}
 }
@@ -338,15 +343,9 @@ func (b *builder) offer(m *made) {
 		b.conv.Read.Incomplete = "a message is longer than textMaxBytes (64 MB)"
 	}
 	m.Runes = utf8.RuneCountInString(m.Body())
-	m.settle(b.m.rewinds || b.m.comparesText())
-	if b.opts.Keep == nil || b.opts.Keep(m.Message) {
-		return
+	if b.opts.Keep != nil && !b.opts.Keep(&m.Message) {
+		m.Text, m.Input, m.Elided = "", "", true
 	}
-	if m.Note == nil {
-		m.Message, m.letGo = dropped[m.Role], true
-		return
-	}
-	m.Text, m.Input, m.Elided = "", "", true
 }
 
 // reset forgets what was read, because the tool itself wrote the list anew; the elements
@@ -400,12 +399,12 @@ func (b *builder) rewind(id string) {
 		u := b.visible[len(b.visible)-1]
 		from := 0
 		if u == target {
-			for from < len(u.msgs)-1 && (u.msgs[from].id != id || u.msgs[from].abandoned) {
+			for from < len(u.msgs)-1 && (u.msgs[from].ID != id || u.msgs[from].Abandoned) {
 				from++
 			}
 		}
 		for _, m := range u.msgs[from:] {
-			m.abandoned = true
+			m.Abandoned = true
 		}
 		if from > 0 {
 			return
@@ -428,7 +427,7 @@ func (b *builder) rollback(turns string) {
 		n = 1e6
 	}
 	if n >= 1 {
-		u := &unit{rollback: int32(n)}
+		u := &unit{rollback: int(n)}
 		b.units = append(b.units, u)
 		b.visible = append(b.visible, u)
 	}
@@ -483,24 +482,23 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 	default:
 		rd.Used++
 	}
-	u := &unit{id: hashOf(id), parent: hashOf(parent)}
+	u := &unit{id: id, parent: parent}
 	if t := b.m.tree; t != nil && t.except != nil {
 		u.noFork = x.holds(t.except, f)
 	}
 	if c := b.m.copied; c != nil {
 		if c.prefix != nil {
-			if key := x.evalText(c.prefix, f); key != "" {
-				u.copied = &copyMark{key: key}
-				if b.opts.keys != nil {
-					b.opts.keys[key] = true
-				}
+			u.copyKey = x.evalText(c.prefix, f)
+			if b.opts.keys != nil && u.copyKey != "" {
+				b.opts.keys[u.copyKey] = true
 			}
 		} else if p := x.evalText(c.parent, f); p != "" && !x.emptyExpr(c.id, f) {
-			u.copied = &copyMark{of: p}
+			u.copyOf = p
 		}
+		u.hasCopy = u.copyOf != ""
 	}
 	if b.m.comparesRecords() {
-		u.recordID = hashOf(r.commons().id)
+		u.recordID = r.commons().id
 	}
 	target.add(r, u, r.out)
 }
@@ -542,17 +540,6 @@ func (m *Mapping) rulesOf(s *Source) []*rule {
 		return m.define[s.messages]
 	}
 	return m.rules
-}
-
-// comparesText says whether a message may have to give its place, time and id to a later
-// one with more of the same text.
-func (m *Mapping) comparesText() bool {
-	for _, s := range m.same {
-		if s.by == "text" {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *Mapping) comparesRecords() bool {

@@ -158,6 +158,9 @@ func (r *testRun) gatherRows(ctx context.Context, p *pool) {
 	defer db.Close()
 	rd := &reading{m: r.m, src: r.src, file: r.file, opts: &ReadOptions{}}
 	add := func(columns []string, values []any) error {
+		if rd.src.log != "" {
+			p.lines(rd.logOf(columns, values))
+		}
 		p.add(rd.rowJSON(columns, values), 0)
 		return nil
 	}

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"html"
+	"slices"
 	"strings"
 
 	"parlance/internal/chat"
@@ -11,15 +12,16 @@ import (
 type piece struct {
 	role chat.Role
 	text string
+	tool string // of a tool_call, whose input is text
 }
 
 // apply cleans one text of the role: tags first, then rules on what is left. Nothing is
 // returned for what was dropped.
 func (c *cleaner) apply(role chat.Role, text string) []piece {
 	if c == nil {
-		return []piece{{role, text}}
+		return []piece{{role: role, text: text}}
 	}
-	pieces := []piece{{role, text}}
+	pieces := []piece{{role: role, text: text}}
 	if (c.tags != nil || c.star != "") && strings.IndexByte(text, '<') >= 0 {
 		pieces = c.cutTags(role, text)
 	}
@@ -73,6 +75,7 @@ func (c *cleaner) applyRules(p piece) (piece, bool) {
 // A block is a tagged part of a text: inside, and what the table says of it.
 type block struct {
 	start, end int // of the whole block
+	name       string
 	inside     string
 	what       string
 }
@@ -86,7 +89,7 @@ func (c *cleaner) cutTags(role chat.Role, text string) []piece {
 	}
 	blocks := c.blocks(text)
 	if len(blocks) == 0 {
-		return []piece{{role, text}}
+		return []piece{{role: role, text: text}}
 	}
 	return c.assemble(role, text, blocks)
 }
@@ -107,7 +110,7 @@ func (c *cleaner) starBlock(text string) (block, bool) {
 	if stop < 0 {
 		inner, stop = text[end:], len(text)
 	}
-	return block{start, stop, strings.TrimSpace(inner), c.star}, true
+	return block{start, stop, name, strings.TrimSpace(inner), c.star}, true
 }
 
 // blocks finds the blocks of the table's tags, from left to right. An opening tag counts at
@@ -133,7 +136,7 @@ func (c *cleaner) blocks(text string) []block {
 			at = i + 1
 			continue
 		}
-		b := block{start: i, what: what}
+		b := block{start: i, name: name, what: what}
 		if text[end-2] == '/' {
 			b.end = end
 		} else {
@@ -262,7 +265,7 @@ func (c *cleaner) assemble(role chat.Role, text string, blocks []block) []piece 
 					b.inside = "/" + b.inside
 				}
 				command = len(out)
-				out = append(out, piece{chat.User, b.inside})
+				out = append(out, piece{role: chat.User, text: b.inside})
 			}
 		case "args":
 			if command < 0 {
@@ -271,9 +274,11 @@ func (c *cleaner) assemble(role chat.Role, text string, blocks []block) []piece 
 				out[command].text += " " + b.inside
 			}
 			command = -1
+		case "call":
+			out = append(out, piece{role: chat.ToolCall, text: callInput(b.inside), tool: b.name})
 		default:
 			if b.inside != "" {
-				out = append(out, piece{chat.Role(b.what), b.inside})
+				out = append(out, piece{role: chat.Role(b.what), text: b.inside})
 			}
 		}
 	}
@@ -284,4 +289,50 @@ func (c *cleaner) assemble(role chat.Role, text string, blocks []block) []piece 
 		out[leftAt].text = strings.Join(left, "\n\n")
 	}
 	return out
+}
+
+// callInput is the input of a call that is written as tags: the blocks directly inside it as
+// an object of texts, in their order; of equal names the last counts. A text between them has
+// no name and is left out; without a block the inside itself is the input.
+func callInput(inside string) string {
+	var names, values []string
+	for at := 0; at < len(inside); {
+		lt := strings.IndexByte(inside[at:], '<')
+		if lt < 0 {
+			break
+		}
+		name, end := openingTag(inside, at+lt)
+		if name == "" {
+			at += lt + 1
+			continue
+		}
+		value, stop := "", end
+		if inside[end-2] != '/' {
+			if value, stop = closeBlock(inside, name, end); stop < 0 {
+				value, stop = inside[end:], len(inside)
+			}
+		}
+		at = stop
+		value = strings.TrimSpace(value)
+		if i := slices.Index(names, name); i >= 0 {
+			values[i] = value
+			continue
+		}
+		names, values = append(names, name), append(values, value)
+	}
+	if names == nil {
+		return inside
+	}
+	var b strings.Builder
+	for i, name := range names {
+		if i == 0 {
+			b.WriteByte('{')
+		} else {
+			b.WriteByte(',')
+		}
+		b.WriteString(quotedKey(name))
+		quote(&b, values[i])
+	}
+	b.WriteByte('}')
+	return b.String()
 }

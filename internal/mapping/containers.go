@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -157,18 +158,25 @@ func (rd *reading) openDB() (*source.DB, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	for _, need := range rd.src.needs {
-		have, err := db.Columns(need.table)
-		if err != nil {
-			db.Close()
-			return nil, false, err
-		}
-		if len(have) == 0 || !hasColumns(have, need.columns) {
-			db.Close()
-			return nil, false, nil
-		}
+	if ok, err := has(db, rd.src.needs); !ok || err != nil {
+		db.Close()
+		return nil, false, err
 	}
 	return db, true, nil
+}
+
+// has says whether a database has the tables and columns of needs.
+func has(db *source.DB, needs []tableNeed) (bool, error) {
+	for _, need := range needs {
+		have, err := db.Columns(need.table)
+		if err != nil {
+			return false, err
+		}
+		if len(have) == 0 || !hasColumns(have, need.columns) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 func hasColumns(have, want []string) bool {
@@ -255,10 +263,11 @@ func (rd *reading) rows(ctx context.Context, db *source.DB, doc *value, index in
 	err := query(ctx, db, rd.src.sql, args, begin, func(columns []string, values []any) error {
 		n++
 		rd.a.reset()
-		raw := rd.rowJSON(columns, values)
-		if rd.opts.Lines != nil && !rd.opts.Lines([]byte(raw)) {
+		if rd.src.log != "" {
+			rd.logRecords(s, n, rd.logOf(columns, values))
 			return nil
 		}
+		raw := rd.rowJSON(columns, values)
 		if rec, ok := parseObject(raw, &rd.a); ok {
 			s.record(rec, raw, chat.Origin{Pointer: "row " + strconv.Itoa(n)})
 		}
@@ -299,13 +308,65 @@ func (rd *reading) rowJSON(columns []string, values []any) string {
 		case string:
 			rd.rowText(&b, col, v)
 		case []byte:
-			rd.rowText(&b, col, string(v))
+			rd.rowText(&b, col, rd.unpacked(col, string(v)))
 		default:
 			b.WriteString("null")
 		}
 	}
 	b.WriteByte('}')
 	return b.String()
+}
+
+// unpacked is the value of a column, unpacked if the mapping says that it may be packed and
+// its first bytes say that it is. What does not unpack stays as it is.
+func (rd *reading) unpacked(col, value string) string {
+	how := ""
+	switch {
+	case !slices.Contains(rd.src.packed, col):
+	case strings.HasPrefix(value, "\x28\xb5\x2f\xfd"):
+		how = "zstd"
+	case strings.HasPrefix(value, "\x1f\x8b"):
+		how = "gzip"
+	}
+	if how != "" {
+		if text, ok := decodeText(how, value); ok {
+			return text
+		}
+	}
+	return value
+}
+
+// logOf is the text of the column that holds a log.
+func (rd *reading) logOf(columns []string, values []any) string {
+	i := slices.Index(columns, rd.src.log)
+	if i < 0 {
+		return ""
+	}
+	switch v := values[i].(type) {
+	case string:
+		return v
+	case []byte:
+		return rd.unpacked(rd.src.log, string(v))
+	}
+	return ""
+}
+
+// logRecords takes the lines of a column that holds a log as records.
+func (rd *reading) logRecords(s *session, row int, text string) {
+	n := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		n++
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		rd.a.reset()
+		if rec, ok := parseObject(line, &rd.a); ok {
+			s.record(rec, line, chat.Origin{Pointer: fmt.Sprintf("row %d, line %d", row, n)})
+		} else {
+			s.main.conv.Read.Records++
+			s.main.broken(n, "not one whole JSON object")
+		}
+	}
 }
 
 func (rd *reading) rowText(b *strings.Builder, col, text string) {

@@ -354,6 +354,14 @@ func (x *scopes) term(t *term, f *frame) got {
 		}
 		g = textGot(strings.TrimSpace(s[i+len(*t.after):]))
 	}
+	if t.past != nil {
+		s := x.text(g)
+		at := t.past.FindStringIndex(patternText(s))
+		if at == nil {
+			return got{}
+		}
+		g = textGot(strings.TrimSpace(s[at[1]:]))
+	}
 	if t.match != nil {
 		m := t.match.FindStringSubmatch(patternText(x.text(g)))
 		if len(m) < 2 {

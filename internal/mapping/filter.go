@@ -1,8 +1,8 @@
 package mapping
 
 import (
-	"regexp"
 	"regexp/syntax"
+	"strings"
 
 	"parlance/internal/chat"
 )
@@ -22,10 +22,10 @@ const (
 	RawRuns
 )
 
-// RawFilter is what holds for texts of these roles in a file, of all roles if none is named.
-// made are texts that the mapping writes itself: what a query has in common with one of them
-// need not stand in the bytes. Of f only Sources counts.
-func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made []string) {
+// RawFilter is what holds for the texts of these roles; of all roles if none is named. made
+// are texts that the mapping writes itself: what a query has in common with one of them need
+// not stand in the bytes.
+func (m *Mapping) RawFilter(roles ...chat.Role) (level RawFilter, made []string) {
 	m.prepare()
 	if len(roles) == 0 {
 		roles = chat.Roles
@@ -34,9 +34,8 @@ func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made [
 	for _, r := range roles {
 		want[r] = true
 	}
-	for _, i := range f.Sources {
-		s := m.Sources[i]
-		if s.Decoder != "" || len(s.join) > 0 || s.replay != nil && len(s.sidecars) > 0 || sqlMakes.MatchString(s.sql) {
+	for _, s := range m.Sources {
+		if s.Decoder != "" || len(s.packed) > 0 || len(s.join) > 0 || s.replay != nil && len(s.sidecars) > 0 {
 			return RawNone, nil
 		}
 	}
@@ -75,9 +74,6 @@ func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made [
 	return level, made
 }
 
-// sqlMakes finds SQL that writes texts anew.
-var sqlMakes = regexp.MustCompile(`(?i)\b(printf|format|replace|group_concat|string_agg|char|quote|hex|unhex)\s*\(`)
-
 func gluesWith(ru *rule, m *Mapping) string {
 	if ru.glue != nil {
 		return ru.glue.text
@@ -100,7 +96,7 @@ func (c *cleaner) leadsTo(want map[chat.Role]bool) bool {
 		return false
 	}
 	for _, what := range c.tags {
-		if want[chat.Role(what)] || what == "command" && want[chat.User] {
+		if want[chat.Role(what)] || what == "command" && want[chat.User] || what == "call" && want[chat.ToolCall] {
 			return true
 		}
 	}
@@ -220,10 +216,10 @@ func joinRaw(join string) RawFilter {
 // every conversation stands in the file's bytes or in its path. Of an id that is put together
 // ("<id>/<key>" of a subagent, "<stem>#3" of a part without one) the pieces do; a number behind
 // "#" was counted and stands nowhere. If not (templates, maps, sidecars), ids are only known by
-// reading. Of f only Sources counts.
-func (m *Mapping) IDInBytes(f File) bool {
-	for _, i := range f.Sources {
-		if s := m.Sources[i]; s.start != nil || s.Decoder != "" {
+// reading.
+func (m *Mapping) IDInBytes() bool {
+	for _, s := range m.Sources {
+		if s.start != nil || s.Decoder != "" {
 			return false
 		}
 	}
@@ -255,8 +251,17 @@ func (m *Mapping) IDInBytes(f File) bool {
 
 func (e *expr) inBytes() bool {
 	for _, t := range e.terms {
-		if t.kind != termSelect || t.decode != nil || t.parse || t.table != nil || t.orElse != nil {
+		if t.kind != termSelect && t.kind != termTemplate || t.decode != nil || t.parse || t.table != nil || t.orElse != nil {
 			return false
+		}
+		for i, p := range t.template {
+			if i > 0 && p.sel != nil && t.template[i-1].sel != nil {
+				return false
+			}
+			// What is put together of pieces is looked for by them: the text between must be none of one.
+			if p.sel == nil && !separates(p.text) || p.sel != nil && (p.sel.scope == scopeSide || p.sel.scope == scopeConv) {
+				return false
+			}
 		}
 		for _, s := range t.sels {
 			if s.scope == scopeSide || s.scope == scopeConv {
@@ -265,6 +270,13 @@ func (e *expr) inBytes() bool {
 		}
 	}
 	return true
+}
+
+// separates says whether a text holds no character of a word and no blank.
+func separates(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-. ", c)
+	})
 }
 
 // HintID is the id that the path of f suggests: the value of conversation.id as far as it
@@ -297,8 +309,13 @@ func (m *Mapping) HintID(f File) (id string, exact bool) {
 
 // fileOnly says whether a term reads nothing but the file's path.
 func (t *term) fileOnly() bool {
-	if t.kind != termSelect || t.when != nil {
+	if t.kind != termSelect && t.kind != termTemplate || t.when != nil {
 		return false
+	}
+	for _, p := range t.template {
+		if p.sel != nil && p.sel.scope != scopeFile {
+			return false
+		}
 	}
 	for _, s := range t.sels {
 		if s.scope != scopeFile {

@@ -138,7 +138,7 @@ var (
 	textRoleWords  = []string{"user", "assistant", "reasoning", "system", "compaction"} // what a text may become
 	actWords       = []string{actSkip, actSubagent, actReset, actRewind, actRollback}
 	kindWords      = []string{"string", "number", "bool", "object", "array", "null", "json_object"}
-	tagWords       = []string{"drop", "inside", "command", "args"}
+	tagWords       = []string{"drop", "inside", "command", "args", "call"}
 	decodeWords    = []string{"uri", "base64", "hex", "zstd", "gzip"}
 	containerWords = []string{"jsonl", "json", "sqlite", "text"}
 )
@@ -161,7 +161,7 @@ var keyTable = []keyInfo{
 	{In: inMapping, Name: "same", Kind: kindMaps, Of: inSame, About: "removes doubles, as the records come", Example: "same: [{as: record, by: id}]"},
 	{In: inMapping, Name: "tree", Kind: kindMap, Of: inTree, Merges: true, About: "links between records: order, and branches that were given up", Example: "tree: {id: uuid, parent: parentUuid}"},
 	{In: inMapping, Name: "copied", Kind: kindMap, Of: inCopied, About: "marks history that came from a parent", Example: "copied: {parent: forkedFrom.id, id: uuid}"},
-	{In: inMapping, Name: "pair", Kind: kindTextOr, Values: []string{"id", "order"}, Default: "id", About: "how results are joined to calls, tried in turn", Example: "pair: [id, order]"},
+	{In: inMapping, Name: "pair", Kind: kindTextOr, Values: []string{"id", "order", "near"}, Default: "id", About: "how results are joined to calls, tried in turn: by id; in order, to the oldest call without a result; or near, to the calls of the last record that made any", Example: "pair: [id, order]"},
 	{In: inMapping, Name: "messages", Kind: kindMaps, Of: inRule, About: "the rules: the first whose when holds is taken", Example: "messages: [{when: {who: me}, as: user, text: say}]"},
 	{In: inMapping, Name: "define", Kind: kindNamedList, Of: inRule, Merges: true, About: "named lists of rules, for use and for messages of a source", Example: "define: {block: [{as: user, text: say}]}"},
 	{In: inMapping, Name: "clean", Kind: kindNamed, Of: inCleanRole, Merges: true, About: "clean-up of texts, by role", Example: "clean: {user: {tags: {note: drop}}}"},
@@ -188,6 +188,8 @@ var keyTable = []keyInfo{
 	{In: inSource, Name: "list", Kind: kindSQL, For: []string{"sqlite"}, About: "one row per conversation; it must have id", Example: "list: SELECT * FROM chats"},
 	{In: inSource, Name: "sql", Kind: kindSQL, For: []string{"sqlite"}, About: "the records of one conversation; :id is bound", Example: "sql: SELECT * FROM messages WHERE chat = :id ORDER BY n"},
 	{In: inSource, Name: "json", Kind: kindTexts, For: []string{"sqlite"}, About: "columns that hold one JSON value", Example: "json: [content]"},
+	{In: inSource, Name: "packed", Kind: kindTexts, About: "sqlite: columns whose BLOB may be packed with zstd or gzip; it is unpacked before anything reads it", Example: "packed: [content]"},
+	{In: inSource, Name: "log", Kind: kindText, About: "sqlite: column that holds a whole log of JSON lines; each of them is a record, in place of the row", Example: "log: archive"},
 	{In: inSource, Name: "needs", Kind: kindListMap, For: []string{"sqlite"}, About: "tables and columns that must be there, else the next source is tried", Example: "needs: {chats: [id, title]}"},
 	{In: inSource, Name: "conversation_start", Kind: kindRegexp, For: []string{"text"}, About: "begins a conversation; its named groups are doc:NAME", Example: "conversation_start: '^# chat at (?P<at>.*)$'"},
 	{In: inSource, Name: "lines", Kind: kindMaps, Of: inLine, For: []string{"text"}, About: "kinds of lines; the first that matches names it", Example: "lines: [{kind: user, match: '^> (?P<text>.*)$'}]"},
@@ -282,6 +284,7 @@ var keyTable = []keyInfo{
 	{In: inExpr, Name: "parse", Kind: kindText, Values: []string{"json"}, About: "the value of a text that is one JSON object or array; else empty", Example: "{from: output, parse: json, get: metadata.exit}"},
 	{In: inExpr, Name: "get", Kind: kindSelector, About: "selector into an object or array", Example: "{from: output, parse: json, get: text}"},
 	{In: inExpr, Name: "after", Kind: kindText, About: "what stands behind the last occurrence of this text", Example: "{from: text, after: \"Result:\"}"},
+	{In: inExpr, Name: "past", Kind: kindRegexp, About: "what stands behind the first match of this RE2, trimmed, however long it is; no match: empty", Example: "{from: text, past: '^\\[\\w+\\] Result:'}"},
 	{In: inExpr, Name: "match", Kind: kindRegexp, About: "RE2 with exactly one group: the group of the first match", Example: "{from: file:path, match: '/([^/]+)/log/'}"},
 	{In: inExpr, Name: "unless", Kind: kindPred, About: "predicate on the value; if it holds, the value is empty", Example: "{from: model, unless: \"<none>\"}"},
 	{In: inExpr, Name: "map", Kind: kindTextMap, About: "table of texts; what is not in it gives else", Example: "{from: who, map: {me: user, bot: assistant}}"},
@@ -303,7 +306,7 @@ var keyTable = []keyInfo{
 	{In: inPred, Name: "matches", Kind: kindRegexps, About: "RE2, anywhere in the text", Example: "{matches: '^\\['}"},
 	{In: inPred, Name: "not", Kind: kindPred, About: "the predicate does not hold", Example: "{not: user}"},
 
-	{In: inCleanRole, Name: "tags", Kind: kindTextMap, Merges: true, About: "what happens with blocks <name>...</name>: drop, a role, inside, command or args", Example: "tags: {note: drop}"},
+	{In: inCleanRole, Name: "tags", Kind: kindTextMap, Merges: true, About: "what happens with blocks <name>...</name>: drop, a role, inside, command, args or call", Example: "tags: {note: drop}"},
 	{In: inCleanRole, Name: "rules", Kind: kindMaps, Of: inCleanRule, About: "the first whose when holds is applied", Example: "rules: [{when: {starts: \"Note:\"}, as: system}]"},
 
 	{In: inCleanRule, Name: "when", Kind: kindPred, About: "what must hold of the text", Example: "when: {starts: \"Note:\"}"},
@@ -316,6 +319,8 @@ var keyTable = []keyInfo{
 	{In: inSame, Name: "as", Kind: kindTextOr, Required: true, Values: append([]string{"record", "any"}, roleWords...), About: "what is compared: record, any, or roles", Example: "as: record"},
 	{In: inSame, Name: "by", Kind: kindText, Required: true, Values: []string{"id", "call", "text"}, About: "by what it is compared", Example: "by: id"},
 	{In: inSame, Name: "keep", Kind: kindText, Values: []string{"first", "last"}, Default: "first", About: "which of the two stays", Example: "keep: last"},
+	{In: inSame, Name: "time", Kind: kindText, Values: []string{"first", "last"}, Default: "first", About: "by: text, keep: last: whose time the one that stays has", Example: "time: last"},
+	{In: inSame, Name: "when", Kind: kindCond, About: "by: text: only messages of records for which this holds may be doubles, of the latest message of their role before them, wherever that stands", Example: "when: {kind: copy}"},
 	{In: inSame, Name: "prefix", Kind: kindBool, Default: "false", About: "a later text that begins with the earlier one is a double too", Example: "prefix: true"},
 
 	{In: inTree, Name: "id", Kind: kindExpr, Required: true, About: "the record's id", Example: "id: uuid"},
@@ -333,6 +338,7 @@ var keyTable = []keyInfo{
 	{In: inLookup, Name: "sqlite", Kind: kindPattern, About: "pattern of a database", Example: "sqlite: \"~/.acme/index.db\""},
 	{In: inLookup, Name: "records", Kind: kindSelector, Default: "the document", For: []string{"json"}, About: "the array or object whose members are the records", Example: "records: tasks"},
 	{In: inLookup, Name: "sql", Kind: kindSQL, For: []string{"sqlite"}, About: "the rows", Example: "sql: SELECT id, title FROM chats"},
+	{In: inLookup, Name: "needs", Kind: kindListMap, About: "sqlite: tables and columns that must be there, else the table is empty", Example: "needs: {chats: [id, title]}"},
 	{In: inLookup, Name: "key", Kind: kindExpr, Required: true, About: "key of a record", Example: "key: id"},
 	{In: inLookup, Name: "value", Kind: kindExpr, Default: "the whole record", About: "what the table gives", Example: "value: title"},
 

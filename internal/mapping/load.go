@@ -576,7 +576,7 @@ func (l *loader) mapping(root *yamlNode) {
 	if len(m.pair) == 0 {
 		m.pair = []string{"id"}
 	}
-	l.pairOrder = slices.Contains(m.pair, "order")
+	l.pairOrder = slices.Contains(m.pair, "order") || slices.Contains(m.pair, "near")
 
 	l.collectNames(f)
 	l.layers(f)
@@ -918,6 +918,10 @@ func (l *loader) sameEntries(f *fields) {
 		if b := s.bool("prefix"); b != nil {
 			e.prefix = *b
 		}
+		e.retime = l.word(s, "time") == "last"
+		if w, at := s.at("when"); w != nil {
+			e.when = l.cond(w, at, place{scopes: scopesRecord})
+		}
 		as := l.words(s, "as")
 		switch {
 		case slices.Contains(as, "record"), slices.Contains(as, "any"):
@@ -941,6 +945,12 @@ func (l *loader) sameEntries(f *fields) {
 			l.at(codeConflict, by, dot(at, "by"), "tool_call has no text", "write by: call")
 		case e.by == "call" && e.roles != nil && !e.roles[chat.ToolCall] && !e.roles[chat.ToolResult]:
 			l.at(codeConflict, by, dot(at, "by"), "only tool_call and tool_result have a call id", "write by: id, or by: text")
+		}
+		if e.when != nil && e.by != "text" {
+			l.at(codeConflict, s.vals["when"], dot(at, "when"), "when without by: text", "id and call tell doubles by themselves")
+		}
+		if e.retime && (e.by != "text" || !e.last) {
+			l.at(codeConflict, s.vals["time"], dot(at, "time"), "time without by: text and keep: last", "elsewhere the one that stays keeps its own time")
 		}
 		if e.prefix && (e.by != "text" || !e.last) {
 			l.at(codeConflict, s.vals["prefix"], dot(at, "prefix"), "prefix without by: text and keep: last", "the later, longer text is the one that is kept")
@@ -1030,6 +1040,10 @@ func (l *loader) lookupTables(f *fields) {
 		} else if t.container == "sqlite" && c.keys["sql"] == nil {
 			l.at(codeMissing, e.key, at, "sqlite without sql", addHint(inLookup, "sql"))
 		}
+		if v, at := c.at("needs"); v != nil && t.container != "sqlite" {
+			l.at(codeConflict, c.keys["needs"], at, "needs without sqlite", "")
+		}
+		t.needs = l.needs(c)
 		p := place{scopes: scopesLookup}
 		t.key = l.exprField(c, "key", p)
 		t.value = l.exprField(c, "value", p)

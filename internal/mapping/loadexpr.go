@@ -240,6 +240,9 @@ func (l *loader) steps(f *fields, t *term, p place) {
 	if v, at := f.at("after"); v != nil {
 		t.after = l.notEmpty(v, at)
 	}
+	if v, at := f.at("past"); v != nil {
+		t.past = l.regexp(v, at)
+	}
 	if v, at := f.at("match"); v != nil {
 		if re := l.regexp(v, at); re != nil {
 			if n := re.NumSubexp(); n != 1 {

@@ -298,19 +298,26 @@ func (l *loader) databaseKeys(f *fields, s *Source) {
 	if v, at := f.at("sql"); v != nil {
 		s.sql, s.sqlPos = l.sql(v, at, f.keys["list"] != nil), v.pos()
 	}
-	s.jsonCols = texts(f.vals["json"])
-	if v, at := f.at("needs"); v != nil {
-		for _, e := range v.entries {
-			at := dot(at, e.key.text)
-			if e.val.shape != shapeList {
-				l.at(codeWrongKind, e.val, at, "a list of columns is needed, found "+e.val.noun(), "for example needs: {chats: [id, title]}")
-				continue
-			}
-			if l.scalarsOK(e.val, at, "a column") {
-				s.needs = append(s.needs, tableNeed{table: e.key.text, columns: texts(e.val)})
-			}
+	s.jsonCols, s.packed, s.log = texts(f.vals["json"]), texts(f.vals["packed"]), f.text("log")
+	s.needs = l.needs(f)
+}
+
+func (l *loader) needs(f *fields) (out []tableNeed) {
+	v, at := f.at("needs")
+	if v == nil {
+		return nil
+	}
+	for _, e := range v.entries {
+		at := dot(at, e.key.text)
+		if e.val.shape != shapeList {
+			l.at(codeWrongKind, e.val, at, "a list of columns is needed, found "+e.val.noun(), "for example needs: {chats: [id, title]}")
+			continue
+		}
+		if l.scalarsOK(e.val, at, "a column") {
+			out = append(out, tableNeed{table: e.key.text, columns: texts(e.val)})
 		}
 	}
+	return out
 }
 
 func (l *loader) textKeys(f *fields, s *Source) {

@@ -124,6 +124,9 @@ func (rd *reading) readTable(l *lookup, path string) (map[string]tableEntry, err
 			return nil, err
 		}
 		defer db.Close()
+		if ok, err := has(db, l.needs); !ok || err != nil {
+			return entries, err
+		}
 		rows := &reading{src: &Source{jsonCols: nil}}
 		err = db.Query(ctx, l.sql, nil, func(columns []string, values []any) error {
 			a.reset()

@@ -34,7 +34,7 @@ type Mapping struct {
 	layers  map[chat.Role][]string
 	tree    *tree
 	copied  *copied
-	pair    []string // "id", "order": tried in turn
+	pair    []string // "id", "order", "near": tried in turn
 	lookups map[string]*lookup
 	tests   []*test
 
@@ -87,6 +87,8 @@ type Source struct {
 	// sqlite
 	list, sql string
 	jsonCols  []string
+	packed    []string
+	log       string // column whose lines are the records
 	needs     []tableNeed
 	listPos   pos
 	sqlPos    pos
@@ -263,6 +265,7 @@ type term struct {
 	parse  bool     // parse: json
 	get    *selector
 	after  *string
+	past   *regexp.Regexp
 	match  *regexp.Regexp // exactly one group
 	unless *pred
 	table  map[string]string // map
@@ -388,6 +391,8 @@ type sameEntry struct {
 	by     string             // "id", "call" or "text"
 	last   bool               // keep: last
 	prefix bool
+	when   *cond // only messages of such records; compared with the latest of their role
+	retime bool  // time: last
 	pos    pos
 }
 
@@ -411,6 +416,7 @@ type lookup struct {
 	path      string // a pattern, or relative to the transcript's folder
 	records   *selector
 	sql       string
+	needs     []tableNeed
 	key       *expr
 	value     *expr // nil: the whole record
 	pos       pos
