@@ -47,7 +47,12 @@ func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions
 	}
 	defer release()
 	r.work.read.Add(1)
-	opts.Rows = m.wanted()
+	if m.rows != nil {
+		opts.Rows = map[string]bool{}
+		for _, row := range m.rows {
+			opts.Rows[row] = true
+		}
+	}
 	if m.f.Size < endsFromBytes {
 		opts.Ends = 0
 	}

@@ -210,6 +210,13 @@ messages:
 {"id":"2","who":"me","say":"b"}
 `), "\nuser a <abandoned>\nuser b\n")
 	})
+	t.Run("an id of a record without a message is known", func(t *testing.T) {
+		expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
+{"id":"2","who":"bot"}
+{"id":"3","who":"bot","say":"c"}
+{"back":"2"}
+`), "\nuser a\nassistant c <abandoned>\n")
+	})
 	t.Run("reset writes the list anew", func(t *testing.T) {
 		expectLines(t, oneLog(t, y, `{"id":"1","who":"me","say":"a"}
 {"all":[{"id":"5","who":"me","say":"e"},{"all":[]},{"id":"6","who":"bot","say":"f"}]}

@@ -41,13 +41,19 @@ func Ends(ctx context.Context, path string, n int64, between []Needle, fn func(L
 	}
 	tail = max(tail, head)
 	if len(between) > 0 && tail-head <= gapMaxBytes {
-		wanted := NewFinder(between)
+		var found bool
+		finders := make([]*finder, len(between))
+		for i, needle := range between {
+			finders[i] = newFinder(needle.Text, needle.Fold, &found)
+		}
 		_, err = linesFrom(ctx, f.file, head, tail, func(l Line) error {
-			if !wanted.In(l.Data) {
-				return nil
+			for _, finder := range finders {
+				if finder.in(l.Data) {
+					l.N = 0
+					return fn(l)
+				}
 			}
-			l.N = 0
-			return fn(l)
+			return nil
 		})
 		if err != nil {
 			return true, err
