@@ -7,20 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// foldRune maps one rune for comparison. The long s and the Kelvin sign are letters that
-// lower-casing alone leaves apart from the s and the k that people type. The dotted capital I
-// stays itself, as in Unicode's simple folding: lower-cased alone it would be an i, the third
-// character to become ASCII, and searches through raw bytes know of two.
+// foldRune maps one rune for comparison: all letters that differ in case alone, in Unicode's
+// simple folding, give the same one, the smallest of their small letters. So a final sigma is
+// a sigma, a micro sign a mu, the long s an s, the Kelvin sign a k; the dotted capital I, which
+// only lower-casing takes for an i, stays itself.
 func foldRune(r rune) rune {
-	switch r {
-	case '\u017F':
-		return 's'
-	case '\u212A':
-		return 'k'
-	case '\u0130':
+	if r < utf8.RuneSelf {
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
 		return r
 	}
-	return unicode.ToLower(r)
+	least, small := r, unicode.ToLower(r) == r
+	for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
+		if lower := unicode.ToLower(c) == c; lower && !small || lower == small && c < least {
+			least, small = c, lower
+		}
+	}
+	return least
 }
 
 // Fold maps s for comparison without regard to case. It maps rune by rune, so a string

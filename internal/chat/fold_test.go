@@ -2,6 +2,7 @@ package chat
 
 import (
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -95,4 +96,27 @@ func FuzzFoldSource(f *testing.F) {
 			t.Fatalf("%q: folding twice changes %q", s, folded.Text)
 		}
 	})
+}
+
+// TestFoldMakesEqualWhatDiffersInCase goes through all characters: two that Unicode's simple
+// folding takes for the same letter fold alike, and nothing outside ASCII folds into it but
+// the two that searches through raw bytes know of.
+func TestFoldMakesEqualWhatDiffersInCase(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		folded := Fold(string(r))
+		if Fold(folded) != folded {
+			t.Errorf("%U folds to %q, which folds on", r, folded)
+		}
+		for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
+			if Fold(string(c)) != folded {
+				t.Errorf("%U and %U fold apart", r, c)
+			}
+		}
+		if r >= utf8.RuneSelf && len(folded) == 1 && r != '\u017F' && r != '\u212A' {
+			t.Errorf("%U folds to %q", r, folded)
+		}
+	}
 }

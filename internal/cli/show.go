@@ -20,6 +20,7 @@ type showFlags struct {
 	as               string
 	all, follow, raw bool
 	tokens           int
+	turns            turnsFlags
 }
 
 func (a *app) showCommand() *cobra.Command {
@@ -33,36 +34,43 @@ id that no other has, or the path of a file, of which all conversations are prin
   parlance show ~/copied/session.jsonl --as codex --format text
   parlance show 7a1e --follow`,
 		Args: args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, what []string) error { return a.show(cmd.Context(), what[0], f) },
+		RunE: func(cmd *cobra.Command, what []string) error { return a.show(cmd.Context(), what[0], &f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.format, "format", "md", "md (Markdown), text, or messages (the whole model as JSON)")
+	flags.StringVar(&f.format, "format", "md", "md (Markdown), text, messages (the whole model as JSON), or turns (JSON for a page)")
 	flags.StringVar(&f.as, "as", "", "read the file with this `provider`'s mapping")
 	flags.BoolVar(&f.all, "all", false, "reasoning, system and abandoned messages too")
 	flags.BoolVar(&f.follow, "follow", false, "keep printing as the conversation grows")
 	flags.IntVar(&f.tokens, "tokens", 0, "print about this many tokens at most, and count the rest; 0 = everything")
 	flags.BoolVar(&f.raw, "no-redact", false, "leave secrets in")
+	f.turns.register(flags)
 	return cmd
 }
 
-func (a *app) show(ctx context.Context, what string, f showFlags) error {
-	if a.json {
+func (a *app) show(ctx context.Context, what string, f *showFlags) error {
+	if a.json && f.format != "turns" {
 		f.format = "messages"
 	}
 	switch f.format {
 	case "md", "text":
-	case "messages":
+	case "messages", "turns":
 		if f.follow {
 			return wrong("parlance show: --follow goes with the formats md and text")
 		}
 	default:
-		return wrong("parlance show: --format %s: formats are md, text, messages", f.format)
+		return wrong("parlance show: --format %s: formats are md, text, messages, turns", f.format)
+	}
+	if err := f.turns.check(f.format); err != nil {
+		return err
 	}
 	h, err := a.open()
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(a.out)
+	if f.format == "turns" {
+		return a.showTurns(ctx, h, out, what, f.as, &f.turns, a.redactor(f.raw))
+	}
 	n := 0
 	var last *chat.Conversation
 	var printer *render.Printer
@@ -104,7 +112,7 @@ func (a *app) show(ctx context.Context, what string, f showFlags) error {
 	return nil
 }
 
-func (a *app) printer(out *bufio.Writer, f showFlags) *render.Printer {
+func (a *app) printer(out *bufio.Writer, f *showFlags) *render.Printer {
 	o := render.ShowOptions{All: f.all, Clean: isTerminal(a.out), Tokens: f.tokens, Redact: a.redactor(f.raw)}
 	if f.format == "text" {
 		return render.NewText(out, o)

@@ -24,6 +24,10 @@ import (
 // takes a snapshot, which with a large WAL costs tens of milliseconds.
 const rowBatch = 32
 
+// copiesMax files may be taken for copies of one conversation because their names are alike.
+// If there are more, the name is one that a tool gives to all its files.
+const copiesMax = 8
+
 // A file is a file that some mapping's pattern found, with what can be told of it unread.
 type file struct {
 	mapping.File
@@ -31,8 +35,10 @@ type file struct {
 	hint      string // what its path says about the id
 	settled   bool   // nothing in the file can make the id another one
 	fold      string // its path, folded
+	kind      string // its provider and sources: what is alike in all such files
 	sqlite    bool   // at least one source reads it as a database
 	document  bool   // read whole, as one JSON value
+	lines     bool   // every source reads it line by line
 	subagents bool   // whoever reads it, all in it are subagents
 	closed    string // why it cannot be read, if no source can
 	bound     time.Time
@@ -50,7 +56,7 @@ func (f *file) sourceIndex(id string) int {
 func newFile(m *mapping.Mapping, found mapping.File) *file {
 	hint, settled := m.HintID(found)
 	f := &file{File: found, m: m, hint: hint, settled: settled, fold: chat.Fold(filepath.ToSlash(found.Path)), bound: found.ModTime.Add(boundSlack)}
-	f.subagents = len(found.Sources) > 0
+	f.subagents, f.lines = len(found.Sources) > 0, true
 	var readable []int
 	for _, i := range found.Sources {
 		s := m.Sources[i]
@@ -62,11 +68,13 @@ func newFile(m *mapping.Mapping, found mapping.File) *file {
 		f.subagents = f.subagents && s.Subagent
 		f.sqlite = f.sqlite || s.Container == "sqlite"
 		f.document = f.document || s.Container == "json"
+		f.lines = f.lines && s.Container == "jsonl"
 	}
 	if len(readable) > 0 {
 		f.closed = ""
 	}
 	f.Sources = readable
+	f.kind = fmt.Sprint(m.Name, readable)
 	return f
 }
 
@@ -227,8 +235,8 @@ func (r *run) findIn(ctx context.Context, env mapping.Env, name string) error {
 	return ctx.Err()
 }
 
-// items are the units of work that the found files make: one for each file, of files with
-// one hint all together.
+// items are the units of work that the found files make: one for each file, and one for
+// files that may be copies.
 func (r *run) items() []*item {
 	var out []*item
 	taken := map[key]bool{}
@@ -241,15 +249,18 @@ func (r *run) items() []*item {
 			continue
 		}
 		k := key{f.Provider, f.hint}
-		if taken[k] {
-			continue
+		copies := r.byHint[k]
+		switch {
+		case len(copies) > copiesMax && !f.settled:
+			out = append(out, &item{bound: f.bound, members: []member{{f: f}}})
+		case !taken[k]:
+			taken[k] = true
+			it := &item{bound: f.bound, key: k}
+			for _, c := range copies {
+				it.members = append(it.members, member{f: c})
+			}
+			out = append(out, it)
 		}
-		taken[k] = true
-		it := &item{bound: f.bound, key: k}
-		for _, c := range r.byHint[k] {
-			it.members = append(it.members, member{f: c})
-		}
-		out = append(out, it)
 	}
 	return out
 }

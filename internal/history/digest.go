@@ -30,6 +30,9 @@ type digester struct {
 	in In
 }
 
+// skipsTools says that nobody asked for what tools said.
+func (d *digester) skipsTools() bool { return d.in != InTools && d.in != InAll }
+
 // keep is mapping.ReadOptions.Keep: it notes what the text says and keeps the few texts by
 // which checkpoints and our own calls are known.
 func (d *digester) keep(m *chat.Message) bool {

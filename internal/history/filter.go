@@ -113,6 +113,10 @@ func (b *bounds) holds(cwd string, updated time.Time) bool {
 	if !b.since.IsZero() && updated.Before(b.since) || !b.until.IsZero() && updated.After(b.until) {
 		return false
 	}
+	return b.inProject(cwd)
+}
+
+func (b *bounds) inProject(cwd string) bool {
 	switch {
 	case b.name != "":
 		return strings.EqualFold(chat.Project(cwd), b.name)

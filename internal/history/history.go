@@ -60,6 +60,8 @@ type History struct {
 	exclude *excluder
 	budget  *semaphore.Weighted
 	workers int
+
+	siftFrom int64 // siftFromBytes, but for tests
 }
 
 // Open costs nothing: files are looked for by each call.
@@ -67,7 +69,7 @@ func Open(cfg Config) *History {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	h := &History{cfg: cfg, exclude: newExcluder(cfg.Exclude, cfg.Envs), workers: cfg.Workers}
+	h := &History{cfg: cfg, exclude: newExcluder(cfg.Exclude, cfg.Envs), workers: cfg.Workers, siftFrom: siftFromBytes}
 	if h.workers <= 0 {
 		h.workers = max(2, runtime.GOMAXPROCS(0))
 	}
@@ -114,14 +116,17 @@ type Problem struct {
 type Work struct {
 	Found   int64 // files that patterns found
 	Scanned int64 // files whose raw bytes were searched
+	Sifted  int64 // files of which the lines with the needle were read
 	Heads   int64 // databases asked for the list of their conversations
 	Read    int64 // files, or sets of rows, that were interpreted
 }
 
-type work struct{ found, scanned, heads, read atomic.Int64 }
+type work struct{ found, scanned, sifted, heads, read atomic.Int64 }
 
 func (w *work) count() Work {
-	return Work{Found: w.found.Load(), Scanned: w.scanned.Load(), Heads: w.heads.Load(), Read: w.read.Load()}
+	return Work{
+		Found: w.found.Load(), Scanned: w.scanned.Load(), Sifted: w.sifted.Load(), Heads: w.heads.Load(), Read: w.read.Load(),
+	}
 }
 
 // weigh takes the share of the parse budget that reading f needs; the caller gives it back.

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,13 +25,18 @@ const (
 
 // A query is what is searched for, read once.
 type query struct {
-	given  string   // as it was asked
 	needle string   // trimmed and folded; "" matches everything
 	words  []string // the different words of needle; nil if it has only one
 }
 
+// checkpointLine is a checkpoint's line, or what is left of it, given as a query.
+var checkpointLine = regexp.MustCompile(`(?i)^\s*(?:CHAT CHECKPOINT\s+)?UUID=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\s|$)`)
+
 func newQuery(text string) query {
-	q := query{given: text, needle: chat.Needle(text)}
+	if m := checkpointLine.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	q := query{needle: chat.Needle(text)}
 	words := strings.Fields(q.needle)
 	slices.Sort(words)
 	if words = slices.Compact(words); len(words) > 1 {
@@ -110,20 +116,22 @@ type demand []string
 type rawPlan struct {
 	needles []source.Needle
 	phrase  [][]int // each a demand: indexes of needles; empty: every file may match
-	words   [][]int // nil: the words cannot match without the phrase
+	words   [][]int // nil: the words cannot match without the phrase; the longest word first
+	telling int     // the word of words[0], -1 if there is none
 	every   bool    // raw bytes decide nothing, all files of the mapping must be read
 }
 
-// plan says what may be concluded from the bytes of m's files about q.
-func (q query) plan(m *mapping.Mapping, in In) *rawPlan {
+// plan says what may be concluded from the bytes of files like f about q.
+func (q query) plan(f *file, in In) *rawPlan {
+	m := f.m
 	p := &rawPlan{}
 	strength := mapping.RawRuns
 	var made []string
 	if in != inIDs {
-		strength, made = m.RawFilter(in.roles()...)
+		strength, made = m.RawFilter(f.File, in.roles()...)
 	}
 	// A "#" may stand before a number that was counted, not read.
-	if strength == mapping.RawNone || !m.IDInBytes() || strings.Contains(q.needle, "#") || q.needle == "" || q.names(m.Name) {
+	if strength == mapping.RawNone || !m.IDInBytes(f.File) || strings.Contains(q.needle, "#") || q.needle == "" || q.names(m.Name) {
 		p.every = true
 		return p
 	}
@@ -146,9 +154,16 @@ func (q query) plan(m *mapping.Mapping, in In) *rawPlan {
 	if p.every = len(p.phrase) == 0; p.every {
 		return p
 	}
-	for _, w := range q.words[:min(len(q.words), wordsMax)] {
-		if d := inBytes(demands(w, false)); len(d) > 0 {
-			p.words = append(p.words, p.add(d[:1])...)
+	p.telling = -1
+	for i, w := range q.words[:min(len(q.words), wordsMax)] {
+		d := inBytes(demands(w, false))
+		if len(d) == 0 {
+			continue
+		}
+		p.words = append(p.words, p.add(d[:1])...)
+		if last := len(p.words) - 1; p.telling < 0 || len(d[0][0]) > len(p.needles[p.words[0][0]].Text) {
+			p.telling = i
+			p.words[0], p.words[last] = p.words[last], p.words[0]
 		}
 	}
 	if q.words != nil && p.words == nil {

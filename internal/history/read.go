@@ -47,12 +47,7 @@ func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions
 	}
 	defer release()
 	r.work.read.Add(1)
-	if m.rows != nil {
-		opts.Rows = map[string]bool{}
-		for _, row := range m.rows {
-			opts.Rows[row] = true
-		}
-	}
+	opts.Rows = m.wanted()
 	if m.f.Size < endsFromBytes {
 		opts.Ends = 0
 	}

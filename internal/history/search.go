@@ -73,9 +73,9 @@ type searching struct {
 	one  bool // the best is wanted, not a list
 
 	mu       sync.Mutex
-	plans    map[*mapping.Mapping]*rawPlan
-	got      map[key][]*found // all copies that were read, by id
-	ranked   []*found         // what matches, best first
+	plans    map[string]*rawPlan // by provider and sources
+	got      map[key][]*found    // all copies that were read, by id
+	ranked   []*found            // what matches, best first
 	currents []*found
 	deferred []*item // hold all words and not the phrase
 	late     bool    // only the deferred are left
@@ -95,7 +95,7 @@ func (h *History) begin(ctx context.Context, q Query) (*searching, error) {
 	read := newQuery(q.Text)
 	return &searching{
 		h: h, r: r, q: read, d: &digester{q: read, in: q.In}, b: b, self: chat.Fold(strings.TrimSpace(q.Self)),
-		plans: map[*mapping.Mapping]*rawPlan{}, got: map[key][]*found{},
+		plans: map[string]*rawPlan{}, got: map[key][]*found{},
 	}, nil
 }
 
@@ -171,7 +171,13 @@ func (f *file) mayBe(id string) bool {
 // work is what one worker does with an item: filter its raw bytes, read it, judge what is in it.
 func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
 	if it.scanned {
+		if ok, err := s.sift(ctx, it); !ok || err != nil {
+			return nil, err
+		}
 		return nil, s.read(ctx, it)
+	}
+	if s.unasked(it) {
+		return nil, nil
 	}
 	var sum traces
 	for _, m := range it.members {
@@ -184,7 +190,7 @@ func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
 	s.r.looked(len(it.members))
 	read := sum.phrase || sum.own
 	switch {
-	case !read && !sum.words:
+	case !read && !sum.words || !sum.own && s.elsewhere(ctx, it):
 		return nil, nil
 	case it.heads:
 		rows, err := s.r.expand(ctx, it.members[0].f, func(i int, c *chat.Conversation) bool { return s.wants(i, c, sum) })
@@ -199,6 +205,11 @@ func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
 		s.deferred = append(s.deferred, rows...)
 		return nil, err
 	case read:
+		if !sum.own {
+			if ok, err := s.sift(ctx, it); !ok || err != nil {
+				return nil, err
+			}
+		}
 		return nil, s.read(ctx, it)
 	}
 	it.scanned = true
@@ -207,6 +218,32 @@ func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
 	s.deferred = append(s.deferred, it)
 	return nil, nil
 }
+
+// unasked says that an item holds subagents and nothing else, whom nobody asked for: they
+// count by a whole id or UUID only.
+func (s *searching) unasked(it *item) bool {
+	return !s.b.subagents && !s.q.idLike() && !s.recent(it.bound) &&
+		!slices.ContainsFunc(it.members, func(m member) bool { return !m.f.subagents })
+}
+
+// elsewhere says that an item belongs to another project, as far as its beginning and end
+// tell that without reading it.
+func (s *searching) elsewhere(ctx context.Context, it *item) bool {
+	f := it.members[0].f
+	if s.b.name == "" && s.b.folder == "" || it.heads || len(it.members) != 1 || !f.lines || f.Size < projectFromBytes || s.recent(f.ModTime) {
+		return false
+	}
+	other := true
+	opts := mapping.ReadOptions{Ends: cwdEndsBytes, SkipToolText: true, Keep: func(*chat.Message) bool { return false }}
+	err := f.m.Read(ctx, f.File, opts, func(c *chat.Conversation) error {
+		other = other && c.Cwd != "" && !s.b.inProject(c.Cwd)
+		return nil
+	})
+	return err == nil && other
+}
+
+// projectFromBytes: of smaller files the project is known once they are read.
+const projectFromBytes = 64 << 10
 
 // traces are what the raw bytes of a file say.
 type traces struct {
@@ -219,7 +256,7 @@ func (s *searching) look(ctx context.Context, f *file) (traces, error) {
 	if s.q.needle == "" {
 		return traces{phrase: true}, nil
 	}
-	plan := s.plan(f.m)
+	plan := s.plan(f)
 	if plan.every {
 		return traces{phrase: true}, nil
 	}
@@ -262,13 +299,13 @@ func (s *searching) outdone(f *file) bool {
 	return len(s.ranked) > 0 && s.ranked[0].tier() <= tierUser && s.ranked[0].row.Updated.After(f.bound)
 }
 
-func (s *searching) plan(m *mapping.Mapping) *rawPlan {
+func (s *searching) plan(f *file) *rawPlan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.plans[m]
+	p := s.plans[f.kind]
 	if p == nil {
-		p = s.q.plan(m, s.d.in)
-		s.plans[m] = p
+		p = s.q.plan(f, s.d.in)
+		s.plans[f.kind] = p
 	}
 	return p
 }
@@ -330,7 +367,7 @@ func (s *searching) enough(bound time.Time) bool {
 // read reads an item and takes in what is in it.
 func (s *searching) read(ctx context.Context, it *item) error {
 	var batch []*found
-	opts := mapping.ReadOptions{SkipToolText: s.d.in != InTools && s.d.in != InAll, Keep: s.d.keep}
+	opts := mapping.ReadOptions{SkipToolText: s.d.skipsTools(), Keep: s.d.keep}
 	switch {
 	case s.q.needle != "":
 		opts.Keys = s.r.keysOf(it.members[0].f)

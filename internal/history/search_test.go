@@ -138,6 +138,11 @@ func TestCheckpointUUIDAmongThousands(t *testing.T) {
 	if l.Work.Read != 3 {
 		t.Errorf("read %d files, want the 3 that hold the UUID", l.Work.Read)
 	}
+	for _, line := range []string{"CHAT CHECKPOINT UUID=" + uuid + " SLUG=landing", "uuid=" + uuid} {
+		if got := ids(w.search(line)); got != "acme:made" {
+			t.Errorf("%s: got %q", line, got)
+		}
+	}
 	if err := os.Remove(filepath.Join(w.home, ".acme/x/made.jsonl")); err != nil {
 		t.Fatal(err)
 	}
@@ -186,6 +191,24 @@ func TestWordsAreNotReadForNothing(t *testing.T) {
 	}
 	if l := w.search("heron nest", func(q *Query) { q.Limit = 5 }); len(l.Rows) != 5 || l.Work.Read > 7 {
 		t.Errorf("%d rows, read %d files", len(l.Rows), l.Work.Read)
+	}
+}
+
+// A word that only tools said is no reason to read a long file whole.
+func TestToolOutputIsSiftedOut(t *testing.T) {
+	w := newWorld(t, "acme")
+	at := w.ago(hour)
+	filler := strings.Repeat("heron port ", 10_000)
+	w.write(".acme/x/tools.jsonl", at, said(at, "me", "look"), said(at, "result", filler, "call", "1"), said(at, "bot", "a port"))
+	w.write(".acme/x/talk.jsonl", at, said(at, "me", "look"), said(at, "result", filler, "call", "1"), said(at, "bot", "a heron"), said(at, "bot", "a port"))
+	for text, want := range map[string]string{"heron": "acme:talk", "port heron": "acme:talk", "heron port": "acme:talk", "kestrel": ""} {
+		l := w.search(text)
+		if ids(l) != want || l.Work.Read != int64(len(l.Rows)) || want != "" && l.Work.Sifted != 2 {
+			t.Errorf("%s: got %s, work %+v", text, ids(l), l.Work)
+		}
+	}
+	if l := w.search("heron", func(q *Query) { q.In = InTools }); ids(l) != "acme:talk acme:tools" {
+		t.Errorf("in tools: got %s", ids(l))
 	}
 }
 
@@ -260,12 +283,48 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// Whether a long file is of the project is seen at its ends.
+func TestProjectFilterReadsLittle(t *testing.T) {
+	w := newWorld(t, "acme")
+	filler := strings.Repeat("x", 100_000)
+	for i, dir := range []string{"/srv/app", "/srv/other", "/srv/app"} {
+		at := w.ago(time.Duration(i+1) * hour)
+		w.write(fmt.Sprintf(".acme/x/f%d.jsonl", i), at, said(at, "me", "heron", "dir", dir), said(at, "result", filler, "call", "1"), said(at, "bot", "done"))
+	}
+	for _, text := range []string{"", "heron"} {
+		l := w.search(text, func(q *Query) { q.Project = "app" })
+		if ids(l) != "acme:f0 acme:f2" || l.Work.Read != 2 {
+			t.Errorf("search %q: got %s, work %+v", text, ids(l), l.Work)
+		}
+	}
+}
+
+// A name that a tool gives to every file makes no copies of them.
+func TestManyFilesOfOneNameAreNoCopies(t *testing.T) {
+	w := newWorld(t, "bolt")
+	w.cfg.Workers = 1
+	for i := range 100 {
+		at := w.ago(time.Duration(i+1) * hour)
+		stamp := at.UTC().Format(time.RFC3339)
+		w.write(fmt.Sprintf(".bolt/%02d/log.jsonl", i), at, rec("kind", "meta", "session", fmt.Sprintf("s%02d", i)), rec("kind", "user", "text", "hi", "at", stamp))
+	}
+	l := w.search("", func(q *Query) { q.Limit = 3 })
+	if ids(l) != "bolt:s00 bolt:s01 bolt:s02" || l.Work.Read != 4 {
+		t.Errorf("got %s, work %+v", ids(l), l.Work)
+	}
+}
+
 func TestSubagentsAreFoundByNameOnly(t *testing.T) {
 	w := newWorld(t, "acme")
 	at := w.ago(hour)
 	w.write(".acme/x/main.jsonl", at, said(at, "me", "start"), said(at, "me", "inner heron", "sub", "k1"))
 	lines := append([]string{said(at, "me", "outer heron")}, mark(at, "c", uuid, "half way")...)
 	w.write(".acme/x/agent-7.jsonl", at, lines...)
+	for _, text := range []string{"", "heron"} {
+		if l := w.search(text); l.Work.Read > 1 {
+			t.Errorf("search %q: read %d files, want at most the one that holds more than a subagent", text, l.Work.Read)
+		}
+	}
 	for text, want := range map[string]string{
 		"heron": "", "agent": "", "half way": "", uuid[:20]: "",
 		"agent-7": "acme:agent-7", uuid: "acme:agent-7", "main/k1": "acme:main/k1", "acme:main/k1": "acme:main/k1", "main": "acme:main",
@@ -523,5 +582,10 @@ func TestRowsAreReadInBatches(t *testing.T) {
 	}
 	if l.Work.Heads != 1 || l.Work.Read != 2 {
 		t.Errorf("work: got %+v, want two batches", l.Work)
+	}
+	w.database(".crate/a.db", w.ago(hour), chatRow("ses_old", w.ago(999*hour), "a kestrel")...)
+	l = w.search("kestrel")
+	if ids(l) != "crate:ses_old" || l.Work.Sifted != 4 || l.Work.Read != 1 {
+		t.Errorf("a rare word: got %s, work %+v", ids(l), l.Work)
 	}
 }

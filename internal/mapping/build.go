@@ -21,8 +21,8 @@ type builder struct {
 	key    string
 
 	units   []*unit // in the order of the records that made them
-	byID    map[string]*unit
-	doubles []map[string]*made // per same entry with by: id or call
+	byID    map[hash]*unit
+	doubles []map[hash]*made // per same entry with by: id or call
 	texts   map[string]lastText
 	last    lastText
 	latest  map[chat.Role]lastText // of entries with a condition
@@ -35,15 +35,19 @@ type builder struct {
 
 // A unit is what one record made, and its links.
 type unit struct {
-	id, parent string // of tree
-	recordID   string // of common
+	id, parent hash // of tree
+	recordID   hash // of common
 	msgs       []*made
-	rollback   int // turns to roll back at this place
-	copyKey    string
-	copyOf     string // parent conversation, of copied.parent
-	hasCopy    bool
+	copied     *copyMark // nil: nothing is known of it
+	rollback   int32     // turns to roll back at this place
 	abandoned  bool
 	noFork     bool // of tree.except
+}
+
+// A copyMark is what a record says of the conversation that it was copied from.
+type copyMark struct {
+	key string // of copied.prefix
+	of  string // of copied.parent
 }
 
 type lastText struct {
@@ -68,10 +72,10 @@ func newBuilder(m *Mapping, src *Source, opts *ReadOptions) *builder {
 // clear forgets messages, ids and links, but not the conversation's keys.
 func (b *builder) clear() {
 	b.units, b.visible = nil, nil
-	b.byID = map[string]*unit{}
+	b.byID = map[hash]*unit{}
 	b.texts, b.last, b.latest = map[string]lastText{}, lastText{}, map[chat.Role]lastText{}
 	b.first = map[string]*unit{}
-	b.doubles = make([]map[string]*made, len(b.m.same))
+	b.doubles = make([]map[hash]*made, len(b.m.same))
 }
 
 // warningsMax bounds what one conversation complains of; more of the same helps nobody.
@@ -185,7 +189,7 @@ func (b *builder) fieldText(f field) string {
 func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 	msgs = glued(msgs)
 	replaced := false
-	if u.recordID != "" {
+	if u.recordID != (hash{}) {
 		for _, s := range b.m.same {
 			if !s.record {
 				continue
@@ -201,7 +205,7 @@ func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 				m.gone = true
 			}
 			old.msgs = nil
-			if u.id != "" {
+			if u.id != (hash{}) {
 				old.id, old.parent = u.id, u.parent
 			}
 			u, replaced = old, true
@@ -223,10 +227,10 @@ func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 		}
 		b.offer(m)
 	}
-	if u.recordID != "" && !replaced {
+	if u.recordID != (hash{}) && !replaced {
 		b.byID[u.recordID] = u
 	}
-	if !replaced && (len(u.msgs) > 0 || u.id != "" || u.recordID != "" || u.rollback > 0 || u.hasCopy || u.copyKey != "") {
+	if !replaced && (len(u.msgs) > 0 || u.id != (hash{}) || u.recordID != (hash{}) || u.rollback > 0 || u.copied != nil) {
 		b.units = append(b.units, u)
 		b.visible = append(b.visible, u)
 	}
@@ -265,13 +269,13 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 			if key == "" {
 				continue
 			}
-			key = string(m.Role) + "\x00" + key
+			double := hashOf(string(m.Role) + "\x00" + key)
 			if b.doubles[i] == nil {
-				b.doubles[i] = map[string]*made{}
+				b.doubles[i] = map[hash]*made{}
 			}
-			old = b.doubles[i][key]
+			old = b.doubles[i][double]
 			if old == nil || old.gone || old.unit.abandoned {
-				b.doubles[i][key] = m
+				b.doubles[i][double] = m
 				old = nil
 			}
 		}
@@ -282,13 +286,15 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 			return nil
 		}
 		// The survivor stands at the first one's place, with that place's time and id.
-		u, id, at := old.unit, old.ID, old.Time
+		u, id, at := old.unit, old.id, old.time
 		*old = *m
 		old.unit = u
 		if s.by == "text" {
-			old.ID = id
-			if !at.IsZero() && (!s.retime || old.Time.IsZero()) {
-				old.Time = at
+			if id != "" {
+				old.ID = id
+			}
+			if at != 0 && (!s.retime || old.Time.IsZero()) {
+				old.Time = time.UnixMilli(at).UTC()
 			}
 		}
 		m = old
@@ -343,9 +349,15 @@ func (b *builder) offer(m *made) {
 		b.conv.Read.Incomplete = "a message is longer than textMaxBytes (64 MB)"
 	}
 	m.Runes = utf8.RuneCountInString(m.Body())
-	if b.opts.Keep != nil && !b.opts.Keep(&m.Message) {
-		m.Text, m.Input, m.Elided = "", "", true
+	m.settle(b.m.rewinds || b.m.comparesText())
+	if b.opts.Keep == nil || b.opts.Keep(m.Message) {
+		return
 	}
+	if m.Note == nil {
+		m.Message, m.letGo = dropped[m.Role], true
+		return
+	}
+	m.Text, m.Input, m.Elided = "", "", true
 }
 
 // reset forgets what was read, because the tool itself wrote the list anew; the elements
@@ -394,7 +406,7 @@ func (b *builder) broken(line int, why string) {
 func (b *builder) rewind(id string) {
 	target := b.first[id]
 	if target == nil {
-		target = b.byID[id]
+		target = b.byID[hashOf(id)]
 	}
 	if target != nil && target.abandoned {
 		target = nil
@@ -403,12 +415,12 @@ func (b *builder) rewind(id string) {
 		u := b.visible[len(b.visible)-1]
 		from := 0
 		if u == target {
-			for from < len(u.msgs)-1 && (u.msgs[from].ID != id || u.msgs[from].Abandoned) {
+			for from < len(u.msgs)-1 && (u.msgs[from].id != id || u.msgs[from].abandoned) {
 				from++
 			}
 		}
 		for _, m := range u.msgs[from:] {
-			m.Abandoned = true
+			m.abandoned = true
 		}
 		if from > 0 {
 			return
@@ -431,7 +443,7 @@ func (b *builder) rollback(turns string) {
 		n = 1e6
 	}
 	if n >= 1 {
-		u := &unit{rollback: int(n)}
+		u := &unit{rollback: int32(n)}
 		b.units = append(b.units, u)
 		b.visible = append(b.visible, u)
 	}
@@ -486,23 +498,24 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 	default:
 		rd.Used++
 	}
-	u := &unit{id: id, parent: parent}
+	u := &unit{id: hashOf(id), parent: hashOf(parent)}
 	if t := b.m.tree; t != nil && t.except != nil {
 		u.noFork = x.holds(t.except, f)
 	}
 	if c := b.m.copied; c != nil {
 		if c.prefix != nil {
-			u.copyKey = x.evalText(c.prefix, f)
-			if b.opts.keys != nil && u.copyKey != "" {
-				b.opts.keys[u.copyKey] = true
+			if key := x.evalText(c.prefix, f); key != "" {
+				u.copied = &copyMark{key: key}
+				if b.opts.keys != nil {
+					b.opts.keys[key] = true
+				}
 			}
 		} else if p := x.evalText(c.parent, f); p != "" && !x.emptyExpr(c.id, f) {
-			u.copyOf = p
+			u.copied = &copyMark{of: p}
 		}
-		u.hasCopy = u.copyOf != ""
 	}
 	if b.m.comparesRecords() {
-		u.recordID = r.commons().id
+		u.recordID = hashOf(r.commons().id)
 	}
 	target.add(r, u, r.out)
 }
@@ -544,6 +557,17 @@ func (m *Mapping) rulesOf(s *Source) []*rule {
 		return m.define[s.messages]
 	}
 	return m.rules
+}
+
+// comparesText says whether a message may have to give its place, time and id to a later
+// one with more of the same text.
+func (m *Mapping) comparesText() bool {
+	for _, s := range m.same {
+		if s.by == "text" {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Mapping) comparesRecords() bool {

@@ -57,7 +57,7 @@ tool_call read_file "{\"path\":\"b\"}"
 			}
 		})
 	}
-	level, _ := load(t, "sources: [{paths: [\"~/log/*.jsonl\"], container: jsonl}]\n"+yaml).RawFilter(chat.ToolCall)
+	level, _ := load(t, "sources: [{paths: [\"~/log/*.jsonl\"], container: jsonl}]\n"+yaml).RawFilter(File{Sources: []int{0}}, chat.ToolCall)
 	if level != RawRuns {
 		t.Errorf("raw filter %v: the words of a call stand in its text", level)
 	}

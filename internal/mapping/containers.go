@@ -268,6 +268,9 @@ func (rd *reading) rows(ctx context.Context, db *source.DB, doc *value, index in
 			return nil
 		}
 		raw := rd.rowJSON(columns, values)
+		if rd.opts.Lines != nil && !rd.opts.Lines([]byte(raw)) {
+			return nil
+		}
 		if rec, ok := parseObject(raw, &rd.a); ok {
 			s.record(rec, raw, chat.Origin{Pointer: "row " + strconv.Itoa(n)})
 		}

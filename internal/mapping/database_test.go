@@ -82,3 +82,31 @@ func TestDatabaseErrorInSQLIsSaid(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A file that was copied from its place is offered to every source: that it is no database
+// is no reason to stop there.
+func TestFileThatIsNoDatabaseIsTriedAsADocument(t *testing.T) {
+	m := load(t, `
+sources:
+  - {id: db, paths: ["~/chats.db"], container: sqlite, list: SELECT * FROM chat, sql: "SELECT * FROM line WHERE chat = :id"}
+  - {id: doc, paths: ["~/saved/*.json"], container: json, records: lines}
+`+talk)
+	env := homeWith(t, map[string]string{"copied.json": `{"lines":[{"who":"me","say":"hi"}]}`, "notes.txt": "neither"})
+	read := func(name string) (got []*chat.Conversation, err error) {
+		f, err := m.FileAt(env, filepath.Join(env.Home, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = m.Read(context.Background(), f, ReadOptions{}, func(c *chat.Conversation) error {
+			got = append(got, c)
+			return nil
+		})
+		return got, err
+	}
+	if got, err := read("copied.json"); err != nil || len(got) != 1 || lines(got[0]) != "user hi\n" {
+		t.Errorf("%v %v", got, err)
+	}
+	if _, err := read("notes.txt"); err == nil {
+		t.Error("notes were read")
+	}
+}

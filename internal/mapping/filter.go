@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"regexp"
 	"regexp/syntax"
 	"strings"
 
@@ -22,10 +23,10 @@ const (
 	RawRuns
 )
 
-// RawFilter is what holds for the texts of these roles; of all roles if none is named. made
-// are texts that the mapping writes itself: what a query has in common with one of them need
-// not stand in the bytes.
-func (m *Mapping) RawFilter(roles ...chat.Role) (level RawFilter, made []string) {
+// RawFilter is what holds for texts of these roles in a file, of all roles if none is named.
+// made are texts that the mapping writes itself: what a query has in common with one of them
+// need not stand in the bytes. Of f only Sources counts.
+func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made []string) {
 	m.prepare()
 	if len(roles) == 0 {
 		roles = chat.Roles
@@ -34,8 +35,9 @@ func (m *Mapping) RawFilter(roles ...chat.Role) (level RawFilter, made []string)
 	for _, r := range roles {
 		want[r] = true
 	}
-	for _, s := range m.Sources {
-		if s.Decoder != "" || len(s.packed) > 0 || len(s.join) > 0 || s.replay != nil && len(s.sidecars) > 0 {
+	for _, i := range f.Sources {
+		s := m.Sources[i]
+		if s.Decoder != "" || len(s.packed) > 0 || len(s.join) > 0 || s.replay != nil && len(s.sidecars) > 0 || sqlMakes.MatchString(s.sql) {
 			return RawNone, nil
 		}
 	}
@@ -73,6 +75,9 @@ func (m *Mapping) RawFilter(roles ...chat.Role) (level RawFilter, made []string)
 	}
 	return level, made
 }
+
+// sqlMakes finds SQL that writes texts anew.
+var sqlMakes = regexp.MustCompile(`(?i)\b(printf|format|replace|group_concat|string_agg|char|quote|hex|unhex)\s*\(`)
 
 func gluesWith(ru *rule, m *Mapping) string {
 	if ru.glue != nil {
@@ -216,10 +221,10 @@ func joinRaw(join string) RawFilter {
 // every conversation stands in the file's bytes or in its path. Of an id that is put together
 // ("<id>/<key>" of a subagent, "<stem>#3" of a part without one) the pieces do; a number behind
 // "#" was counted and stands nowhere. If not (templates, maps, sidecars), ids are only known by
-// reading.
-func (m *Mapping) IDInBytes() bool {
-	for _, s := range m.Sources {
-		if s.start != nil || s.Decoder != "" {
+// reading. Of f only Sources counts.
+func (m *Mapping) IDInBytes(f File) bool {
+	for _, i := range f.Sources {
+		if s := m.Sources[i]; s.start != nil || s.Decoder != "" {
 			return false
 		}
 	}

@@ -35,13 +35,35 @@ func TestRawFilter(t *testing.T) {
 			if m == nil {
 				t.Fatal(problems)
 			}
-			got, made := m.RawFilter(chat.User, chat.Assistant)
+			got, made := m.RawFilter(File{Sources: []int{0}}, chat.User, chat.Assistant)
 			made = slices.DeleteFunc(made, func(s string) bool { return s == "[image]" })
 			slices.Sort(made)
 			if got != tt.want || strings.Join(made, " ") != tt.made && got != RawNone {
 				t.Errorf("got %d %q, want %d %q", got, made, tt.want, tt.made)
 			}
 		})
+	}
+}
+
+// What holds for a store does not depend on what else its tool left on disk.
+func TestRawFilterIsOfTheFile(t *testing.T) {
+	m, problems := Load("acme.yaml", []byte(`
+parlance: 1
+name: acme
+sources:
+  - {id: log, paths: ["~/.acme/*.jsonl"], container: jsonl}
+  - {id: tree, paths: ["~/.acme/*.json"], container: json, join: [{files: "{stem}/*.json", as: part}]}
+  - {id: made, paths: ["~/.acme/*.db"], container: sqlite, sql: "SELECT replace(t, 'a', 'b') AS say FROM x"}
+  - {id: plain, paths: ["~/.acme/*.db"], container: sqlite, sql: "SELECT t AS say FROM x"}
+messages: [{as: user, text: say}]
+`), nil)
+	if m == nil {
+		t.Fatal(problems)
+	}
+	for i, want := range []RawFilter{RawRuns, RawNone, RawNone, RawRuns} {
+		if got, _ := m.RawFilter(File{Sources: []int{i}}); got != want {
+			t.Errorf("%s: got %d, want %d", m.Sources[i].ID, got, want)
+		}
 	}
 }
 
@@ -55,7 +77,7 @@ func TestIDInBytes(t *testing.T) {
 		if m == nil {
 			t.Fatal(problems)
 		}
-		if got := m.IDInBytes(); got != want {
+		if got := m.IDInBytes(File{Sources: []int{0}}); got != want {
 			t.Errorf("%s: got %v, want %v", id, got, want)
 		}
 	}

@@ -29,19 +29,29 @@ func (b *builder) finish(ctx context.Context, x *scopes, f File, fallbackID stri
 		}
 	}
 	b.joinResults(list)
-	c.Messages = make([]chat.Message, len(list))
-	var latest time.Time
-	for i, m := range list {
-		c.Messages[i] = m.Message
-		if m.Time.After(latest) {
-			latest = m.Time
+	latest := int64(0)
+	for _, m := range list {
+		if m.time > latest || latest == 0 {
+			latest = m.time
 		}
-		if c.Started.IsZero() && !m.Time.IsZero() {
-			c.Started = m.Time
+		if c.Started.IsZero() && m.time != 0 {
+			c.Started = time.UnixMilli(m.time).UTC()
 		}
 	}
-	if c.Updated.IsZero() {
-		c.Updated = latest
+	if c.Updated.IsZero() && latest != 0 {
+		c.Updated = time.UnixMilli(latest).UTC()
+	}
+	if b.opts.Each == nil {
+		c.Messages = make([]chat.Message, len(list))
+		for i, m := range list {
+			c.Messages[i] = m.message()
+		}
+	} else {
+		each := b.opts.Each(c)
+		for _, m := range list {
+			msg := m.message()
+			each(&msg)
+		}
 	}
 	if c.Updated.IsZero() && b.src.list != "" {
 		c.Updated = c.Started // the time of a database is that of its newest conversation
@@ -102,8 +112,8 @@ func (b *builder) applyRollbacks() {
 			visible = visible[:len(visible)-1]
 			prompt := false
 			for _, m := range last.msgs {
-				prompt = prompt || m.Role == chat.User && !m.gone && !m.Abandoned
-				m.Abandoned = true
+				prompt = prompt || m.Role == chat.User && !m.gone && !m.abandoned
+				m.abandoned = true
 			}
 			if prompt {
 				left--
@@ -118,11 +128,11 @@ func (b *builder) applyTree(x *scopes) {
 	if t == nil {
 		return
 	}
-	byID := map[string]int{}
+	byID := map[hash]int32{}
 	leaf := -1
 	for i, u := range b.units {
-		if u.id != "" {
-			byID[u.id] = i
+		if u.id != (hash{}) {
+			byID[u.id] = int32(i)
 			leaf = i
 		}
 	}
@@ -131,27 +141,27 @@ func (b *builder) applyTree(x *scopes) {
 	}
 	if t.leaf != nil && b.key == "" {
 		if want := x.evalText(t.leaf, &frame{}); want != "" {
-			i, ok := byID[want]
+			i, ok := byID[hashOf(want)]
 			if !ok {
 				b.warn("tree: the leaf %.60q is not in the file", want)
 				return
 			}
-			leaf = i
+			leaf = int(i)
 		}
 	}
 	parentOf := func(i int) (int, bool) { // -1: a root; false: unknown
 		p := b.units[i].parent
-		if p == "" {
+		if p == (hash{}) {
 			return -1, true
 		}
 		j, ok := byID[p]
-		return j, ok
+		return int(j), ok
 	}
 	onPath := make([]bool, len(b.units))
 	whole := true
 	for i := leaf; i >= 0; {
 		if onPath[i] {
-			b.warn("tree: the links of record %.60q go in a circle", b.units[i].id)
+			b.warn("tree: the links to the leaf go in a circle")
 			return
 		}
 		onPath[i] = true
@@ -171,9 +181,9 @@ func (b *builder) applyTree(x *scopes) {
 		return
 	}
 	for i, u := range b.units {
-		if u.id != "" && byID[u.id] == i && !onPath[i] {
+		if u.id != (hash{}) && byID[u.id] == int32(i) && !onPath[i] {
 			for _, m := range u.msgs {
-				m.Abandoned = true
+				m.abandoned = true
 			}
 		}
 	}
@@ -207,7 +217,7 @@ func (b *builder) markForks(onPath []bool, parentOf func(int) (int, bool)) {
 			state[j] = kept // ends a circle
 			way = append(way, j)
 			p, ok := parentOf(j)
-			if b.units[j].id == "" || !ok || p < 0 {
+			if b.units[j].id == (hash{}) || !ok || p < 0 {
 				break
 			}
 			if forks(j, p) {
@@ -227,7 +237,7 @@ func (b *builder) markForks(onPath []bool, parentOf func(int) (int, bool)) {
 			state[u] = verdict
 			if verdict == given {
 				for _, m := range b.units[u].msgs {
-					m.Abandoned = true
+					m.abandoned = true
 				}
 			}
 		}
@@ -253,7 +263,7 @@ func (b *builder) orderByTree(onPath []bool, parentOf func(int) (int, bool)) {
 	var head []*unit
 	before := -1
 	for i, u := range b.units {
-		if u.id == "" {
+		if u.id == (hash{}) {
 			if before < 0 {
 				head = append(head, u)
 			} else {
@@ -295,7 +305,7 @@ func (b *builder) orderByTree(onPath []bool, parentOf func(int) (int, bool)) {
 		stack = append(stack, reversed(pathLast(children[i]))...)
 	}
 	for i, u := range b.units { // records in a circle off the path
-		if !placed[i] && u.id != "" {
+		if !placed[i] && u.id != (hash{}) {
 			out = append(out, u)
 			for _, fo := range followers[i] {
 				out = append(out, b.units[fo])
@@ -324,14 +334,15 @@ func (b *builder) applyCopied(ctx context.Context) {
 		return
 	}
 	copies, all, parent := 0, 0, ""
+	isCopy := func(u *unit) bool { return u.copied != nil && u.copied.of != "" && u.copied.of != b.conv.ID }
 	for _, u := range b.units {
-		if u.hasCopy && u.copyOf != b.conv.ID {
+		if isCopy(u) {
 			copies++
-			parent = u.copyOf
+			parent = u.copied.of
 		}
 		if len(u.msgs) > 0 {
 			all++
-			if !u.hasCopy || u.copyOf == b.conv.ID {
+			if !isCopy(u) {
 				all = len(b.units) + 1
 			}
 		}
@@ -340,7 +351,7 @@ func (b *builder) applyCopied(ctx context.Context) {
 		return // nothing copied, or everything: then there is no telling
 	}
 	for _, u := range b.units {
-		if u.hasCopy && u.copyOf != b.conv.ID {
+		if isCopy(u) {
 			inherit(u)
 		}
 	}
@@ -360,7 +371,7 @@ func (b *builder) markPrefix(ctx context.Context) {
 	}
 	end := len(b.units)
 	for i, u := range b.units {
-		if u.copyKey != "" && !keys[u.copyKey] {
+		if u.copied != nil && u.copied.key != "" && !keys[u.copied.key] {
 			end = i
 			break
 		}
@@ -375,7 +386,7 @@ func (b *builder) markPrefix(ctx context.Context) {
 
 func inherit(u *unit) {
 	for _, m := range u.msgs {
-		m.Inherited = true
+		m.inherited = true
 	}
 }
 
@@ -388,11 +399,11 @@ func (b *builder) joinResults(list []*made) {
 	if len(b.m.pair) == 0 {
 		byID = true
 	}
-	calls := map[string]*made{}
+	calls := map[hash]*made{}
 	if byID {
 		for _, m := range list {
-			if m.Role == chat.ToolCall && m.Call != "" && calls[m.Call] == nil {
-				calls[m.Call] = m
+			if m.Role == chat.ToolCall && m.call != (hash{}) && calls[m.call] == nil {
+				calls[m.call] = m
 			}
 		}
 	}
@@ -413,11 +424,11 @@ func (b *builder) joinResults(list []*made) {
 			switch {
 			case last != nil && last.Role == chat.ToolCall && m.source == last.source && m.unit == last.unit && m.source.result != nil:
 				call = last // made beside it, whatever the ids say
-			case byID && m.Call != "":
-				call = calls[m.Call]
+			case byID && m.call != (hash{}):
+				call = calls[m.call]
 			case byOrder:
 				for _, o := range open {
-					if !answered[o] && (m.Tool == "" || o.Tool == "" || m.Tool == o.Tool) {
+					if !answered[o] && (m.tool == "" || o.tool == "" || m.tool == o.tool) {
 						call = o
 						break
 					}
@@ -433,10 +444,10 @@ func (b *builder) joinResults(list []*made) {
 				break
 			}
 			answered[call] = true
-			if m.Tool == "" {
-				m.Tool = call.Tool
+			if m.tool == "" {
+				m.tool = call.tool
 			}
-			if m.Call == "" && call.Call != "" {
+			if !m.letGo && m.Call == "" {
 				m.Call = call.Call
 			}
 			if byOrder && len(open) > 0 && answered[open[0]] {
@@ -450,7 +461,7 @@ func (b *builder) joinResults(list []*made) {
 	}
 	for _, m := range list {
 		if m.Role == chat.ToolCall {
-			m.Running = !m.never && !answered[m]
+			m.running = !m.never && !answered[m]
 		}
 	}
 }

@@ -19,12 +19,12 @@ messages: [{as: user, text: say}]
 			t.Errorf("%s: hint %s, %v", f.Path, id, exact)
 		}
 	}
-	if len(files) != 2 || !m.IDInBytes() {
-		t.Errorf("%d files, id in bytes %v", len(files), m.IDInBytes())
+	if len(files) != 2 || !m.IDInBytes(files[0]) {
+		t.Errorf("%d files, id in bytes %v", len(files), m.IDInBytes(files[0]))
 	}
 	for _, template := range []string{"{a}-{b}", "{a}", "{a}{b}", "x:{a}"} {
 		m := load(t, "sources: [{paths: [\"~/*.jsonl\"], container: jsonl}]\nconversation: {id: {template: \""+template+"\"}}\nmessages: [{as: user, text: say}]\n")
-		if got := m.IDInBytes(); got != (template == "{a}") {
+		if got := m.IDInBytes(File{Sources: []int{0}}); got != (template == "{a}") {
 			t.Errorf("%s: %v", template, got)
 		}
 	}

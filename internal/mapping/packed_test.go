@@ -70,7 +70,7 @@ user "bare"
 	if got := said(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if level, _ := m.RawFilter(); level != RawNone {
+	if level, _ := m.RawFilter(File{Sources: []int{0, 1}}); level != RawNone {
 		t.Errorf("raw filter %v: packed bytes show nothing", level)
 	}
 	env = homeWith(t, nil)

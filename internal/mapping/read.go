@@ -33,14 +33,22 @@ type ReadOptions struct {
 	// or the title, unless that is a long search. Such a conversation says EndsOnly in
 	// Read.Incomplete; its messages are not all, and subagents in it may be missing.
 	Ends int64
+	// Lines, if set, is asked about each line of a jsonl file and each row of a
+	// conversation, as JSON; what it declines is passed over as if it were not there.
+	Lines func(line []byte) bool
 	// SkipToolText leaves the text of tool results undecoded (Elided), except where the
 	// record's bytes hold a checkpoint line.
 	SkipToolText bool
 	// Keep, if set, is asked about every message whose text is settled; false drops the
-	// text (the message itself stays, Elided, with its length in Runes). It may set Note.
+	// text (the message itself stays, Elided). It may set Note; of a message that is neither
+	// kept nor noted only role, tool, time and marks stay.
 	// It is called in the order of the records, before abandoned, inherited and order
 	// are known, and again for the survivor when a later record replaces a message.
 	Keep func(*chat.Message) bool
+	// Each, if set, takes the messages instead of Conversation.Messages, which stays nil:
+	// for each conversation it gives a function that sees them in their order. What it is
+	// given of the conversation is complete but for the messages.
+	Each func(*chat.Conversation) func(*chat.Message)
 	// Keys, if set, gives the copied.prefix keys of another conversation of the same
 	// provider, by its id; ok is false if there is no such conversation.
 	Keys func(ctx context.Context, id string) (keys map[string]bool, ok bool)
@@ -97,6 +105,12 @@ func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 		ok, err := rd.run(ctx)
 		if errors.Is(err, errNothing) {
 			return nil
+		}
+		if errors.Is(err, source.ErrNotDatabase) {
+			if reason == nil {
+				reason = err // unless another source knows what it is
+			}
+			continue
 		}
 		if err != nil {
 			return err
@@ -379,7 +393,7 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 			return nil
 		}
 		text := view(l.Data)
-		if skipSpace(text, 0) == len(text) {
+		if skipSpace(text, 0) == len(text) || rd.opts.Lines != nil && !rd.opts.Lines(l.Data) {
 			return nil
 		}
 		rd.a.reset()

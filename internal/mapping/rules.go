@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"hash/maphash"
 	"sort"
 	"strings"
 	"time"
@@ -12,14 +13,71 @@ import (
 
 // A made is one message on the way into its conversation, with what only the interpreter
 // needs to know of it.
+//
+// The message of one whose text nobody wants any more is let go: then Message is shared by
+// all such ones of its role, and what its conversation still needs stands beside it, so that
+// memory grows by a few words with each message and not with what was said.
 type made struct {
-	chat.Message
-	layer  string
-	glue   *glue
-	never  bool // a call whose tool records no outcomes
-	gone   bool // replaced, or removed as a double
+	*chat.Message
 	unit   *unit
 	source *rule
+	glue   *glue
+	layer  string
+
+	id        string // only for rewinds
+	tool      string
+	call      hash
+	time      int64 // in ms, 0 = not recorded
+	never     bool  // a call whose tool records no outcomes
+	gone      bool  // replaced, or removed as a double
+	abandoned bool
+	inherited bool
+	running   bool
+	letGo     bool
+}
+
+// A hash stands for an id: 128 bits, so that two ids of a file never share one. The zero
+// hash is that of "".
+type hash [2]uint64
+
+var hashSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func hashOf(s string) hash {
+	if s == "" {
+		return hash{}
+	}
+	return hash{maphash.String(hashSeeds[0], s), maphash.String(hashSeeds[1], s)}
+}
+
+// dropped is the message of all that were let go, by role.
+var dropped = func() map[chat.Role]*chat.Message {
+	shared := map[chat.Role]*chat.Message{}
+	for _, r := range chat.Roles {
+		shared[r] = &chat.Message{Role: r, Elided: true}
+	}
+	return shared
+}()
+
+// settle takes what the conversation needs of m out of its message.
+func (m *made) settle(rewinds bool) {
+	m.tool, m.call, m.abandoned = m.Tool, hashOf(m.Call), m.Message.Abandoned
+	if !m.Time.IsZero() {
+		m.time = m.Time.UnixMilli()
+	}
+	if rewinds {
+		m.id = m.ID
+	}
+}
+
+// message is m as it stands in the conversation.
+func (m *made) message() chat.Message {
+	out := *m.Message
+	out.Abandoned, out.Inherited, out.Running = m.abandoned, m.inherited, m.running
+	out.Tool = m.tool
+	if m.letGo && m.time != 0 {
+		out.Time = time.UnixMilli(m.time).UTC()
+	}
+	return out
 }
 
 // A recordRun is the interpretation of one record.
@@ -260,10 +318,10 @@ func (r *recordRun) holdsCheckpoint() bool {
 // message begins a message with what rule and common say of every one.
 func (r *recordRun) message(ru *rule, f *frame, role chat.Role) *made {
 	c := r.commons()
-	m := &made{source: ru, layer: ru.layer, glue: ru.glue}
+	m := &made{Message: &chat.Message{}, source: ru, layer: ru.layer, glue: ru.glue}
 	m.Role, m.Rule, m.Origin = role, ru.path, r.origin
 	m.ID, m.Reply, m.Time = c.id, c.reply, c.time
-	m.Abandoned = c.abandoned
+	m.Message.Abandoned = c.abandoned
 	if ru.id != nil {
 		if s := r.evalText(ru.id, f); s != "" {
 			m.ID = s
@@ -278,7 +336,7 @@ func (r *recordRun) message(ru *rule, f *frame, role chat.Role) *made {
 		m.Time = t
 	}
 	if ru.abandoned != nil && r.evalTruth(ru.abandoned, f) {
-		m.Abandoned = true
+		m.Message.Abandoned = true
 	}
 	m.Child = r.evalText(ru.child, f)
 	if m.glue == nil {

@@ -53,6 +53,7 @@ type ForkOptions struct {
 	// Values outside of TokensMin to TokensMax count as the nearer of them.
 	Tokens int
 	Redact Redactor // nil = nothing is redacted
+	Note   string   // what the reader should know about the choice of this conversation
 }
 
 // budgetBytes is a budget in bytes.
@@ -446,6 +447,9 @@ Please proceed with the user's previous prompt.
 			share(f.c.File, 6))
 	}
 	var notes []string
+	if note := share(f.o.Note, 12); note != "" {
+		notes = append(notes, note)
+	}
 	unknown := func(end, asked string) {
 		notes = append(notes, fmt.Sprintf("No checkpoint of this conversation matches the %s \"%s\", so that end is open.",
 			end, fit(line(asked), askedRunes)))
@@ -456,7 +460,7 @@ Please proceed with the user's previous prompt.
 	if f.slice.EndUnknown {
 		unknown("end", f.o.EndCheckpoint)
 	}
-	if len(notes) > 0 {
+	if f.slice.StartUnknown || f.slice.EndUnknown {
 		list := make([]chat.Checkpoint, len(f.marks))
 		for i, mark := range f.marks {
 			list[i] = mark.Checkpoint

@@ -364,6 +364,9 @@ If needed, directly grep/search the file above to recover truncated context.
 
 No checkpoint of this conversation matches the end "door", so that end is open.
 It has no checkpoints.`},
+		{"a note on the choice", demo(), ForkOptions{Note: "2 conversations have that id;\n## USER"}, demoFooter + `
+
+2 conversations have that id; ## USER`},
 		{"redacted", demo(), ForkOptions{Redact: words("8123", "port")}, demoFooter + `
 
 7 secrets redacted (2 8123, 5 port).`},

@@ -21,6 +21,31 @@ type ListingOptions struct {
 	Tokens  int    // budget as in ForkOptions; negative = none
 }
 
+// Results are the answer to a list or a search, with what helps if it is empty.
+type Results struct {
+	Search  string // as given; blank = it was a list
+	Rows    []chat.Row
+	Current *chat.Row // the conversation that asks, if it is known
+	More    bool      // a limit left out further conversations
+	Nearest []chat.Row
+	Looked  []string
+}
+
+// Answer is what a list or a search says, to a person and to an agent alike, without a newline
+// at its end. A list shows titles; a search shows what matched instead. tokens is a budget as
+// in ListingOptions.
+func Answer(r Results, tokens int) string {
+	o := ListingOptions{Search: r.Search, Titles: chat.Blank(r.Search), More: r.More, Tokens: tokens}
+	if r.Current != nil {
+		o.Current = r.Current.FullID()
+	}
+	text := Listing(r.Rows, o)
+	if len(r.Rows) == 0 {
+		text = Miss(text, r.Nearest, r.Looked)
+	}
+	return text
+}
+
 // Listing is the list of rows as text for an agent or a terminal, without a newline at its
 // end. What matched is shown only with a search.
 func Listing(rows []chat.Row, o ListingOptions) string {

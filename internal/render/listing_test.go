@@ -138,6 +138,37 @@ No transcripts of any tool; looked in:
 	}
 }
 
+// TestAnswer: what the commands print and what an agent is told is one text.
+func TestAnswer(t *testing.T) {
+	titled := chat.Row{Provider: "acme", ID: "7f", Title: "Heron nests", Prompt: "Count them", Messages: 2, File: "/h/7f.jsonl"}
+	current := chat.Row{Provider: "acme", ID: "me"}
+	for _, row := range []struct {
+		name string
+		r    Results
+		want string
+	}{
+		{"a list has titles", Results{Rows: []chat.Row{titled}, Search: " "}, `1 conversation(s):
+- 0001-01-01 00:00 UTC | acme:7f
+  title: Heron nests
+  prompt: Count them
+  messages: 2
+  file: /h/7f.jsonl`},
+		{"a search says why", Results{Rows: []chat.Row{searched(notes(), "port")}, Search: "port", Current: &current, More: true}, "current chat id = acme:me\n" +
+			Listing([]chat.Row{searched(notes(), "port")}, ListingOptions{Search: "port", More: true})},
+		{"a miss helps", Results{Search: "herons", Nearest: []chat.Row{titled}, Current: &current}, `current chat id = acme:me
+0 conversation(s) matching "herons".
+Nearest titles:
+- acme:7f | Heron nests`},
+		{"nothing at all", Results{Looked: []string{"acme: ~/.acme/*.jsonl"}}, `No conversations found.
+No transcripts of any tool; looked in:
+- acme: ~/.acme/*.jsonl`},
+	} {
+		if got := Answer(row.r, 0); got != row.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", row.name, got, row.want)
+		}
+	}
+}
+
 func TestListingKeepsBudget(t *testing.T) {
 	var rows []chat.Row
 	for i := range 50 {

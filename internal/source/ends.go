@@ -41,19 +41,13 @@ func Ends(ctx context.Context, path string, n int64, between []Needle, fn func(L
 	}
 	tail = max(tail, head)
 	if len(between) > 0 && tail-head <= gapMaxBytes {
-		var found bool
-		finders := make([]*finder, len(between))
-		for i, needle := range between {
-			finders[i] = newFinder(needle.Text, needle.Fold, &found)
-		}
+		wanted := NewFinder(between)
 		_, err = linesFrom(ctx, f.file, head, tail, func(l Line) error {
-			for _, finder := range finders {
-				if finder.in(l.Data) {
-					l.N = 0
-					return fn(l)
-				}
+			if !wanted.In(l.Data) {
+				return nil
 			}
-			return nil
+			l.N = 0
+			return fn(l)
 		})
 		if err != nil {
 			return true, err

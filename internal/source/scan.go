@@ -89,6 +89,23 @@ func ScanDB(ctx context.Context, path string, needles []Needle) ([]bool, error) 
 	return found, nil
 }
 
+// A Finder tells pieces of text that hold one of several needles.
+type Finder struct{ finders []*finder }
+
+// NewFinder prepares a Finder. It may be used by one goroutine at a time.
+func NewFinder(needles []Needle) *Finder {
+	var f Finder
+	for _, n := range needles {
+		f.finders = append(f.finders, newFinder(n.Text, n.Fold, new(bool)))
+	}
+	return &f
+}
+
+// In reports whether one of the needles occurs in p.
+func (f *Finder) In(p []byte) bool {
+	return slices.ContainsFunc(f.finders, func(one *finder) bool { return one.in(p) })
+}
+
 var pieces = sync.Pool{New: func() any { b := make([]byte, pieceBytes+pieceOverlap); return &b }}
 
 // pieceOverlap is the room for the end of the piece before, enough for most needles.

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
+
+	"parlance/internal/chat"
+	"parlance/internal/history"
+	"parlance/internal/mapping"
+	"parlance/internal/render"
+	"parlance/mappings"
+)
+
+// toolsFile stands among the built-in mappings.
+const toolsFile = "common/tools.yaml"
+
+// turnsFlags are the flags of show --format turns.
+type turnsFlags struct {
+	set    *pflag.FlagSet
+	before int
+	after  int
+	stamp  string
+	uncut  bool
+}
+
+func (f *turnsFlags) register(set *pflag.FlagSet) {
+	f.set = set
+	set.IntVar(&f.before, "before", 0, "turns: the turns before this `SEQ`")
+	set.IntVar(&f.after, "after", 0, "turns: only the turns from this `SEQ` on")
+	set.StringVar(&f.stamp, "stamp", "", "turns: the `STAMP` of the last answer; nothing is read if it still holds")
+	set.BoolVar(&f.uncut, "uncut", false, "turns: all of them, uncut")
+}
+
+// check says what is wrong with the flags, for a format.
+func (f *turnsFlags) check(format string) error {
+	for _, name := range []string{"before", "after", "stamp", "uncut"} {
+		if f.set.Changed(name) && format != "turns" {
+			return wrong("parlance show: --%s goes with --format turns", name)
+		}
+	}
+	if f.before < 0 || f.after < 0 {
+		return wrong("parlance show: --before and --after take the number of a turn, from 0 on")
+	}
+	return nil
+}
+
+// showTurns prints the conversation document: one for each conversation, a line each.
+func (a *app) showTurns(ctx context.Context, h *history.History, out *bufio.Writer, what, as string, f *turnsFlags, redact render.Redactor) error {
+	tools, err := a.tools()
+	if err != nil {
+		return err
+	}
+	if f.stamp != "" {
+		places, err := h.Locate(ctx, what)
+		if err != nil {
+			return err
+		}
+		for _, p := range places {
+			if p.Closed == "" && fileStamp(p.Path) == f.stamp {
+				out.Write(render.TurnsUnchanged(f.stamp))
+				return out.Flush()
+			}
+		}
+	}
+	o := render.TurnsOptions{Tools: tools, After: f.after, Uncut: f.uncut, Redact: redact}
+	if f.set.Changed("before") {
+		o.Before = &f.before
+	}
+	stamps := stampsBefore(ctx, h, what)
+	n := 0
+	var last *chat.Conversation
+	err = h.Load(ctx, what, as, func(c *chat.Conversation) error {
+		n++
+		last = c
+		o.Stamp = ""
+		if a.alone(c) {
+			o.Stamp = stamps[c.File]
+		}
+		return render.Turns(out, c, o)
+	})
+	if err != nil {
+		note, known := a.unreadable(ctx, h, what, err)
+		if !known || n > 0 {
+			return a.loadError(err)
+		}
+		out.Write(render.TurnsUnreadable(note))
+		return out.Flush()
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if last == nil {
+		return none("%s: no conversation in it", what)
+	}
+	a.readNotes(last)
+	return nil
+}
+
+// stampsBefore are the states of the files that may be read, taken before: whoever polls with
+// one of them must be told of everything that was written since.
+func stampsBefore(ctx context.Context, h *history.History, what string) map[string]string {
+	stamps := map[string]string{}
+	places, err := h.Locate(ctx, what)
+	if err != nil {
+		return stamps // Load will say so
+	}
+	for _, p := range places {
+		stamps[p.Path] = fileStamp(p.Path)
+	}
+	return stamps
+}
+
+// fileStamp is "<size>-<time of the last change in ns>" of a file, of a database with the log
+// beside it; "" if there is no such file.
+func fileStamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	at := info.ModTime()
+	if wal, err := os.Stat(path + "-wal"); err == nil && wal.ModTime().After(at) {
+		at = wal.ModTime()
+	}
+	return fmt.Sprintf("%d-%d", info.Size(), at.UnixNano())
+}
+
+// alone says whether a conversation's file tells by its stamp that nothing was added.
+func (a *app) alone(c *chat.Conversation) bool {
+	m, _ := a.set.Mapping(c.Provider)
+	if m == nil {
+		return false
+	}
+	for _, s := range m.Sources {
+		if s.ID == c.Source {
+			return s.Alone()
+		}
+	}
+	return false
+}
+
+// unreadable is the note of a conversation that is known and whose store cannot be read;
+// known is false for anything else that Load may say.
+func (a *app) unreadable(ctx context.Context, h *history.History, what string, err error) (note string, known bool) {
+	var missing *history.NotFoundError
+	switch {
+	case errors.Is(err, mapping.ErrUnsupported):
+		_, reason, _ := strings.Cut(err.Error(), mapping.ErrUnsupported.Error()+": ")
+		return reason, true
+	case errors.As(err, &missing):
+		places, err := h.Locate(ctx, what)
+		if err != nil {
+			return "", false
+		}
+		for _, p := range places {
+			if p.Closed != "" {
+				return p.Closed, true
+			}
+		}
+	}
+	return "", false
+}
+
+// tools reads the table of tools that stands beside the built-in mappings.
+func (a *app) tools() (*render.Tools, error) {
+	data, err := fs.ReadFile(mappings.FS, toolsFile)
+	if err != nil {
+		return nil, fmt.Errorf("tools: %w", err)
+	}
+	var table render.ToolTable
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&table); err != nil {
+		return nil, fmt.Errorf("%s: %w", toolsFile, err)
+	}
+	tools, err := render.NewTools(table)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", toolsFile, err)
+	}
+	return tools, nil
+}

@@ -1,0 +1,315 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"parlance/internal/chat"
+	"parlance/internal/history"
+	"parlance/internal/render"
+)
+
+const (
+	resourcePrefix   = "parlance://conversation/"
+	resourceTemplate = resourcePrefix + "{id}{?page}"
+	markdownType     = "text/markdown"
+)
+
+func (t *talker) addResources() {
+	template := mcp.NewResourceTemplate(resourceTemplate, "conversation",
+		mcp.WithTemplateTitle("A past conversation"),
+		mcp.WithTemplateDescription("One conversation whole, as Markdown, in pages. id is as chat_search lists it, percent-encoded."),
+		mcp.WithTemplateMIMEType(markdownType))
+	t.mcp.AddResourceTemplate(template, t.readResource)
+}
+
+// hookResources makes resources/list tell the newest conversations of this moment, which a
+// list that is registered cannot, and takes an id that is not percent-encoded.
+func (t *talker) hookResources(hooks *server.Hooks) {
+	hooks.AddBeforeReadResource(func(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
+		if id, page, err := parseURI(req.Params.URI); err == nil {
+			req.Params.URI = conversationURI(id, page)
+		}
+	})
+	hooks.AddAfterListResources(func(ctx context.Context, _ any, req *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+		l, err := t.find(ctx, history.Query{Filter: history.Filter{Limit: listedResources}}, nil)
+		if err != nil {
+			t.say(ctx, mcp.LoggingLevelError, "resources: %v", err)
+			return
+		}
+		for _, r := range t.redact(l.Rows) {
+			result.Resources = append(result.Resources, resource(&r))
+		}
+	})
+}
+
+func resource(r *chat.Row) mcp.Resource {
+	title := label(r)
+	about := r.Updated.UTC().Format("2006-01-02 15:04 UTC")
+	if r.Project != "" {
+		about += " | " + oneLine(r.Project)
+	}
+	if r.Messages != chat.Uncounted {
+		about += fmt.Sprintf(" | %d messages", r.Messages)
+	}
+	return mcp.NewResource(conversationURI(r.FullID(), 1), oneLine(r.FullID()),
+		mcp.WithResourceTitle(title), mcp.WithResourceDescription(about), mcp.WithMIMEType(markdownType),
+		mcp.WithLastModified(r.Updated.UTC().Format(time.RFC3339)))
+}
+
+// label is what a person knows a conversation by.
+func label(r *chat.Row) string {
+	for _, s := range []string{r.Title, r.Prompt} {
+		if s = oneLine(chat.Preview(s)); s != "" {
+			return s
+		}
+	}
+	return oneLine(r.FullID())
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(render.Clean(s)), " ")
+}
+
+func conversationURI(id string, page int) string {
+	uri := resourcePrefix + escape(id)
+	if page > 1 {
+		uri += "?page=" + strconv.Itoa(page)
+	}
+	return uri
+}
+
+// escape percent-encodes all but what RFC 3986 calls unreserved, as templates do.
+func escape(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("-._~", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
+}
+
+// parseURI is the id and the page, from 1, of a conversation's resource.
+func parseURI(uri string) (id string, page int, err error) {
+	rest, ok := strings.CutPrefix(uri, resourcePrefix)
+	if !ok {
+		return "", 0, fmt.Errorf("uri: %s: a conversation is %s", cut(uri, false), resourceTemplate)
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	if id, err = url.PathUnescape(rest); err != nil || id == "" || len(id) > textMaxBytes {
+		return "", 0, fmt.Errorf("uri: %s: no id in it", cut(uri, false))
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return "", 0, fmt.Errorf("uri: %s: only ?page=N may follow", cut(uri, false))
+	}
+	page = 1
+	if s := values.Get("page"); s != "" {
+		if page, err = strconv.Atoi(s); err != nil || page < 1 {
+			return "", 0, fmt.Errorf("page: %s: pages are numbered from 1", cut(s, false))
+		}
+	}
+	return id, page, nil
+}
+
+func (t *talker) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	id, page, err := parseURI(req.Params.URI)
+	if err != nil {
+		return nil, err
+	}
+	// History also loads files by their paths; over this door only what is listed goes out.
+	provider, _, ok := strings.Cut(id, ":")
+	if !ok || !slices.Contains(t.o.Providers, provider) {
+		return nil, fmt.Errorf("id: %s: an id is provider:id, as chat_search lists it", cut(oneLine(id), false))
+	}
+	release, err := t.slot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var text string
+	err = t.h.Load(ctx, id, "", func(c *chat.Conversation) error {
+		var err error
+		text, err = t.page(c, page)
+		return err
+	})
+	var several *history.AmbiguousError
+	switch {
+	case errors.As(err, &several):
+		return nil, fmt.Errorf("%w; write one of them whole", err)
+	case err != nil:
+		return nil, err
+	}
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: markdownType, Text: text}}, nil
+}
+
+const (
+	// pageBytes is how much of a conversation one page holds: the same budget as a fork's.
+	pageBytes = 3 * render.TokensDefault
+	// pieceBytes is how much of one message stands together. A longer one is shown in
+	// pieces, so that nothing is left out.
+	pieceBytes = pageBytes / 2
+)
+
+// page is one page of a conversation as Markdown. All pages together hold every message that
+// a person would see, uncut. Every page stands for itself: no code block is open at its end,
+// so that nobody's text can pose as ours on the next.
+func (t *talker) page(c *chat.Conversation, page int) (string, error) {
+	var out strings.Builder
+	p := pager{want: page, number: 1, redact: t.o.Redact, c: c}
+	p.open()
+	for i := range c.Messages {
+		for _, m := range pieces(&c.Messages[i], t.o.Redact) {
+			if err := p.add(m); err != nil {
+				return "", err
+			}
+		}
+	}
+	if err := p.close(); err != nil {
+		return "", err
+	}
+	if page > p.number {
+		return "", fmt.Errorf("page: %d: %s has %d", page, c.FullID(), p.number)
+	}
+	if p.number > 1 {
+		fmt.Fprintf(&out, "*Page %d of %d of %s*\n\n", page, p.number, conversationURI(c.FullID(), 1))
+	}
+	out.WriteString(p.text)
+	if page < p.number {
+		fmt.Fprintf(&out, "\n*Page %d of %d. Next: %s*\n", page, p.number, conversationURI(c.FullID(), page+1))
+	}
+	return out.String(), nil
+}
+
+// A pager prints a conversation page by page and keeps the one that is wanted.
+type pager struct {
+	c            *chat.Conversation
+	redact       render.Redactor
+	want, number int
+	text         string // of the wanted page
+
+	now     strings.Builder
+	printer *render.Printer
+	fresh   bool // nothing but the head is on the page
+}
+
+func (p *pager) open() {
+	p.now.Reset()
+	p.printer = render.NewMarkdown(&p.now, render.ShowOptions{Redact: p.redact})
+	p.fresh = true
+	if p.number == 1 {
+		p.printer.Open(p.c)
+	}
+}
+
+func (p *pager) add(m *chat.Message) error {
+	before := p.now.Len()
+	if err := p.printer.Message(m); err != nil {
+		return err
+	}
+	if p.now.Len() == before {
+		return nil
+	}
+	if p.now.Len() <= pageBytes || p.fresh {
+		p.fresh = false
+		return nil
+	}
+	// It does not fit: it is the first of the next page.
+	whole := p.now.String()
+	p.finish(whole[:before])
+	p.number++
+	p.open()
+	p.fresh = false
+	return p.printer.Message(m)
+}
+
+func (p *pager) finish(text string) {
+	if p.number == p.want {
+		p.text = text
+	}
+}
+
+func (p *pager) close() error {
+	if err := p.printer.Close(); err != nil {
+		return err
+	}
+	p.finish(p.now.String())
+	return nil
+}
+
+// pieces are a message in parts that fit on a page: itself, if it does. A cut falls between
+// characters, after a line if there is one, and never into a secret.
+func pieces(m *chat.Message, redact render.Redactor) []*chat.Message {
+	body := m.Body()
+	if len(body) <= pieceBytes && len(m.Diff) <= pieceBytes {
+		return []*chat.Message{m}
+	}
+	var secrets []render.Secret
+	if redact != nil {
+		secrets = redact(body)
+	}
+	var out []*chat.Message
+	put := func(text, diff string) {
+		piece := *m
+		piece.Diff = diff
+		if m.Role == chat.ToolCall {
+			piece.Input = text
+		} else {
+			piece.Text = text
+		}
+		if n := len(out); n > 0 && m.Tool != "" {
+			piece.Tool = fmt.Sprintf("%s, part %d", m.Tool, n+1)
+		}
+		out = append(out, &piece)
+	}
+	for at := 0; at < len(body); {
+		n := len(body) - at
+		if n > pieceBytes {
+			n = breakAt(body[at:], pieceBytes)
+			for _, s := range secrets {
+				if s.From < at+n && at+n < s.To && s.From > at {
+					n = s.From - at
+				}
+			}
+		}
+		put(body[at:at+n], "")
+		at += n
+	}
+	if len(m.Diff) > pieceBytes {
+		for rest := m.Diff; rest != ""; {
+			n := min(len(rest), breakAt(rest, pieceBytes))
+			put("", rest[:n])
+			rest = rest[n:]
+		}
+	} else if len(out) > 0 {
+		out[len(out)-1].Diff = m.Diff
+	}
+	return out
+}
+
+// breakAt is where a text is cut that is longer than limit bytes.
+func breakAt(s string, limit int) int {
+	if len(s) <= limit {
+		return len(s)
+	}
+	if i := strings.LastIndexByte(s[limit/2:limit], '\n'); i >= 0 {
+		return limit/2 + i + 1
+	}
+	for limit > 0 && s[limit]&0xC0 == 0x80 {
+		limit--
+	}
+	return limit
+}
