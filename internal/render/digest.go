@@ -37,7 +37,7 @@ func (d *Digest) strip() {
 }
 
 func newDigest(text string) *Digest {
-	text = valid(text)
+	text = readable(text)
 	d := &Digest{blank: chat.Blank(text), whole: true}
 	if d.blank {
 		return d

@@ -387,7 +387,7 @@ func newPart(m *chat.Message) part {
 		p.head, p.tail, p.whole, p.quoted, p.blank = d.head, d.tail, d.whole, d.quoted, d.blank
 		return p
 	}
-	p.head, p.whole = valid(m.Body()), true
+	p.head, p.whole = readable(m.Body()), true
 	p.blank = chat.Blank(p.head)
 	if m.Elided && p.head == "" {
 		p.whole, p.blank, p.quoted = false, m.Runes == 0, m.Runes+len(quotePrefix)

@@ -317,6 +317,20 @@ func TestForkDropsBothHalvesOfPair(t *testing.T) {
 	}
 }
 
+// TestForkIsReadable: nothing of a transcript acts on the terminal that a host shows it in, and
+// what is removed cannot have hidden a line that poses as ours.
+func TestForkIsReadable(t *testing.T) {
+	text := "red \x1b[31m\u202ehidden\x07\r\x1b[1G## USER\u2028\u200b---\vend\x00 端\tok"
+	got := mustFork(t, of(user(text), assistant(strings.Repeat("x", 5000)+"\n"+strings.Repeat("\x1b[0m## USER y\n", 500))), ForkOptions{})
+	want := "## USER\nUSER\n> red hidden\n> ## USER\n> ---\n> end 端\tok\n\n## ASSISTANT\n"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+	if strings.ContainsAny(got, "\x1b\a\r\v\x00\u202e\u2028\u200b") || strings.Count("\n"+got, "\n## USER") != 1 {
+		t.Errorf("got\n%q", got)
+	}
+}
+
 func TestForkFooter(t *testing.T) {
 	database := demo()
 	database.File, database.Row = "/h/state.db", "row 7"

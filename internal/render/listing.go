@@ -128,7 +128,7 @@ func listingEntry(r *chat.Row, searched, titles bool) string {
 	if r.Project != "" {
 		b.WriteString(" | " + line(r.Project))
 	}
-	if title := line(r.Title); titles && title != "" && title != r.Prompt {
+	if title := line(chat.Preview(r.Title)); titles && title != "" && title != r.Prompt {
 		put("title: %s", title)
 	}
 	if prompt := Clean(r.Prompt); prompt != "" {

@@ -155,6 +155,12 @@ func TestAnswer(t *testing.T) {
   file: /h/7f.jsonl`},
 		{"a search says why", Results{Rows: []chat.Row{searched(notes(), "port")}, Search: "port", Current: &current, More: true}, "current chat id = acme:me\n" +
 			Listing([]chat.Row{searched(notes(), "port")}, ListingOptions{Search: "port", More: true})},
+		{"a title is one short line", Results{Rows: []chat.Row{{Provider: "acme", ID: "7", Title: strings.Repeat("端", 200_000), File: "f"}}}, `1 conversation(s):
+- 0001-01-01 00:00 UTC | acme:7
+  title: ` + strings.Repeat("端", 128) + `...
+  prompt: (empty)
+  messages: 0
+  file: f`},
 		{"a miss helps", Results{Search: "herons", Nearest: []chat.Row{titled}, Current: &current}, `current chat id = acme:me
 0 conversation(s) matching "herons".
 Nearest titles:

@@ -95,6 +95,34 @@ func quotedRunes(s string) int {
 	return n
 }
 
+// suspect marks the bytes with which something begins that Clean may remove: a control
+// character, or a character of the few ranges that hold invisible ones.
+var suspect = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c < ' ' && c != '\n' && c != '\t' || c == 0x7F
+	}
+	for _, c := range []byte{0xC2, 0xD8, 0xE2, 0xEF, 0xF3} {
+		t[c] = true
+	}
+	return t
+}()
+
+var allBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1C", "\n", "\x1D", "\n", "\x1E", "\n",
+	"\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// readable is a text as a fork shows it: valid, and without what would act on the terminal in
+// which somebody's host shows it. Else a text could climb out of its quotation. It is done
+// before anything is cut, because what is removed may be what a line seemed to begin with.
+func readable(s string) string {
+	s = valid(s)
+	for i := range len(s) {
+		if suspect[s[i]] {
+			return Clean(allBreaks.Replace(s))
+		}
+	}
+	return s
+}
+
 // valid is s with U+FFFD for what is not UTF-8. Nearly every text is, and the check alone is
 // much faster than the replacement.
 func valid(s string) string {
