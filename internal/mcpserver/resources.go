@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,93 +167,61 @@ const (
 
 // page is one page of a conversation as Markdown. All pages together hold every message that
 // a person would see, uncut. Every page stands for itself: no code block is open at its end,
-// so that nobody's text can pose as ours on the next.
-func (t *talker) page(c *chat.Conversation, page int) (string, error) {
+// so that nobody's text can pose as ours on the next. Where a page ends is told by the lengths
+// of texts, so that only the page that is wanted has to be made.
+func (t *talker) page(c *chat.Conversation, want int) (string, error) {
 	var out strings.Builder
-	p := pager{want: page, number: 1, redact: t.o.Redact, c: c}
-	p.open()
+	p := render.NewMarkdown(&out, render.ShowOptions{Clean: true, Redact: t.o.Redact})
+	if want == 1 {
+		p.Open(c)
+	}
+	pages, bytes := 1, 0
 	for i := range c.Messages {
-		for _, m := range pieces(&c.Messages[i], t.o.Redact) {
-			if err := p.add(m); err != nil {
-				return "", err
+		m := &c.Messages[i]
+		if !chat.Shown(m) {
+			continue
+		}
+		for _, piece := range pieces(m, t.o.Redact) {
+			n := len(piece.Body()) + len(piece.Diff) + aroundBytes
+			if bytes > 0 && bytes+n > pageBytes {
+				pages, bytes = pages+1, 0
+			}
+			bytes += n
+			if pages == want {
+				p.Message(piece)
 			}
 		}
 	}
-	if err := p.close(); err != nil {
+	if want > pages {
+		return "", fmt.Errorf("page: %d: %s has %d", want, c.FullID(), pages)
+	}
+	if err := p.Close(); err != nil {
 		return "", err
 	}
-	if page > p.number {
-		return "", fmt.Errorf("page: %d: %s has %d", page, c.FullID(), p.number)
+	text := out.String()
+	if pages > 1 {
+		text = fmt.Sprintf("*Page %d of %d of %s*\n\n%s", want, pages, conversationURI(c.FullID(), 1), text)
 	}
-	if p.number > 1 {
-		fmt.Fprintf(&out, "*Page %d of %d of %s*\n\n", page, p.number, conversationURI(c.FullID(), 1))
+	if want < pages {
+		text += fmt.Sprintf("\n*Page %d of %d. Next: %s*\n", want, pages, conversationURI(c.FullID(), want+1))
 	}
-	out.WriteString(p.text)
-	if page < p.number {
-		fmt.Fprintf(&out, "\n*Page %d of %d. Next: %s*\n", page, p.number, conversationURI(c.FullID(), page+1))
-	}
-	return out.String(), nil
+	return text, nil
 }
 
-// A pager prints a conversation page by page and keeps the one that is wanted.
-type pager struct {
-	c            *chat.Conversation
-	redact       render.Redactor
-	want, number int
-	text         string // of the wanted page
+// aroundBytes is about what stands around a text on a page.
+const aroundBytes = 150
 
-	now     strings.Builder
-	printer *render.Printer
-	fresh   bool // nothing but the head is on the page
-}
-
-func (p *pager) open() {
-	p.now.Reset()
-	p.printer = render.NewMarkdown(&p.now, render.ShowOptions{Redact: p.redact})
-	p.fresh = true
-	if p.number == 1 {
-		p.printer.Open(p.c)
-	}
-}
-
-func (p *pager) add(m *chat.Message) error {
-	before := p.now.Len()
-	if err := p.printer.Message(m); err != nil {
-		return err
-	}
-	if p.now.Len() == before {
-		return nil
-	}
-	if p.now.Len() <= pageBytes || p.fresh {
-		p.fresh = false
-		return nil
-	}
-	// It does not fit: it is the first of the next page.
-	whole := p.now.String()
-	p.finish(whole[:before])
-	p.number++
-	p.open()
-	p.fresh = false
-	return p.printer.Message(m)
-}
-
-func (p *pager) finish(text string) {
-	if p.number == p.want {
-		p.text = text
-	}
-}
-
-func (p *pager) close() error {
-	if err := p.printer.Close(); err != nil {
-		return err
-	}
-	p.finish(p.now.String())
-	return nil
-}
+// pageNote is a line of prose that could be taken for our note on pages.
+var pageNote = regexp.MustCompile(`(^|[\r\n\x{85}\x{2028}\x{2029}])( {0,3}\*Page \d)`)
 
 // pieces are a message in parts that fit on a page: itself, if it does. A cut falls between
 // characters, after a line if there is one, and never into a secret.
 func pieces(m *chat.Message, redact render.Redactor) []*chat.Message {
+	if m.Role != chat.ToolCall && m.Role != chat.ToolResult && pageNote.MatchString(m.Text) {
+		escaped := *m
+		escaped.Text = pageNote.ReplaceAllString(m.Text, `$1\$2`)
+		m = &escaped
+	}
 	body := m.Body()
 	if len(body) <= pieceBytes && len(m.Diff) <= pieceBytes {
 		return []*chat.Message{m}

@@ -116,13 +116,17 @@ var keepers = []keeper{
 	{tool: "Claude Code, result in JSON", id: claudeID, file: claudeFile, text: claudeText, call: "mcp__parlance__chat_checkpoint",
 		wrap: func(line string) string { return asJSON(resultOf(line)) }},
 	{tool: "Claude Code, list of JSON", id: claudeID, file: claudeFile, text: claudeText, call: "mcp__parlance__chat_checkpoint",
-		wrap: func(line string) string { return asJSON([]any{map[string]string{"type": "text", "text": resultOf(line)}}) }},
+		wrap: func(line string) string {
+			return asJSON([]any{map[string]string{"type": "text", "text": resultOf(line)}})
+		}},
 	{tool: "Claude Code, shell", id: claudeID, file: claudeFile, text: claudeText, call: "Bash", wrap: asString},
 	{tool: "Codex, text", id: codexID, file: codexFile, text: codexText, call: "mcp__parlance__chat_checkpoint", wrap: asString},
 	{tool: "Codex, content in JSON", id: codexID, file: codexFile, text: codexText, call: "parlance__chat_checkpoint",
 		wrap: func(line string) string { return asJSON(contentOf(line)) }},
 	{tool: "Codex, content list in JSON", id: codexID, file: codexFile, text: codexText, call: "mcp__parlance__chat_checkpoint",
-		wrap: func(line string) string { return asJSON(asJSON([]any{map[string]string{"type": "text", "text": line}})) }},
+		wrap: func(line string) string {
+			return asJSON(asJSON([]any{map[string]string{"type": "text", "text": line}}))
+		}},
 	{tool: "Codex, list behind a header", id: codexID, file: codexFile, text: codexText, call: "chat_checkpoint in mcp__parlance",
 		wrap: func(line string) string {
 			return asJSON([]any{map[string]string{"type": "input_text", "text": "Wall time: 0.1 seconds\nOutput:"}, map[string]string{"type": "input_text", "text": line}})
