@@ -86,6 +86,24 @@ func Fork(c *chat.Conversation, o ForkOptions) (string, error) {
 	return text, nil
 }
 
+// ForkOf is Fork of a conversation that read reads. It asks for it with a Digester's Keep,
+// which bounds memory whatever the conversation's size, and once more whole if that left out
+// a text that has to be shown.
+func ForkOf(read func(keep func(*chat.Message) bool) (*chat.Conversation, error), o ForkOptions) (string, error) {
+	c, err := read(NewDigester(o).Keep)
+	if err != nil {
+		return "", err
+	}
+	text, err := Fork(c, o)
+	if !errors.Is(err, ErrElided) {
+		return text, err
+	}
+	if c, err = read(nil); err != nil {
+		return "", err
+	}
+	return Fork(c, o)
+}
+
 type fork struct {
 	c      *chat.Conversation
 	o      ForkOptions
