@@ -65,7 +65,10 @@ func (a *app) fork(cmd *cobra.Command, search string, o render.ForkOptions) erro
 	if found.Note != "" {
 		a.complain("parlance: " + found.Note)
 	}
-	text, err := render.Fork(found.Conversation, o)
+	read := func(keep func(*chat.Message) bool) (*chat.Conversation, error) {
+		return found.Read(cmd.Context(), keep)
+	}
+	text, err := render.ForkOf(read, o)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,9 @@ import (
 	"parlance/internal/mapping"
 )
 
-// A Forked is the conversation that a fork search chose, whole.
+// A Forked is the conversation that a fork search chose.
 type Forked struct {
-	Conversation *chat.Conversation
-	Row          chat.Row
+	Provider, ID, File string
 	// Tier says why: 1 its id, 2 a checkpoint, 3 what the user said, 4 what the assistant
 	// did; 0 if the search was empty.
 	Tier int
@@ -22,6 +21,18 @@ type Forked struct {
 	Note     string
 	Problems []Problem
 	Work     Work
+
+	r *run
+	f *found
+}
+
+// FullID is "provider:id".
+func (f *Forked) FullID() string { return f.Provider + ":" + f.ID }
+
+// Read reads the chosen conversation, tool texts included. keep, if not nil, says of each
+// message whether its text is to be kept: see mapping.ReadOptions.Keep.
+func (f *Forked) Read(ctx context.Context, keep func(*chat.Message) bool) (*chat.Conversation, error) {
+	return f.r.whole(ctx, f.f, keep)
 }
 
 // A NotFoundError is a search that no conversation answers.
@@ -51,6 +62,9 @@ func (h *History) Fork(ctx context.Context, q Query) (*Forked, error) {
 		return nil, err
 	}
 	s.one = true
+	if f := s.direct(ctx); f != nil {
+		return s.forked(f, nil), nil
+	}
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
@@ -62,30 +76,70 @@ func (h *History) Fork(ctx context.Context, q Query) (*Forked, error) {
 		})
 	}
 	if len(choice) == 0 {
-		miss := &NotFoundError{What: q.Text, Problems: s.r.reported(time.Time{})}
-		if s.q.needle != "" {
-			if miss.Nearest, err = s.nearest(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if len(s.r.files) == 0 {
-			miss.Looked = h.looked(q.Providers)
-		}
-		return nil, miss
+		return nil, s.missing(ctx, q)
 	}
-	best := choice[0]
-	c, err := s.r.whole(ctx, best)
-	if err != nil {
-		return nil, err
+	return s.forked(choice[0], exact), nil
+}
+
+func (s *searching) forked(best *found, exact []*found) *Forked {
+	out := &Forked{
+		Provider: best.row.Provider, ID: best.row.ID, File: best.row.File, Note: remark(best, exact),
+		Problems: s.r.reported(best.row.Updated), Work: s.r.work.count(), r: s.r, f: best,
 	}
-	out := &Forked{Conversation: c, Row: s.row(best), Note: remark(best, exact), Problems: s.r.reported(best.row.Updated), Work: s.r.work.count()}
 	if s.q.needle != "" {
 		out.Tier = int(min(best.tier(), tierAssistant))
 		if len(exact) > 0 && !best.idWhole {
 			out.Tier = int(tierMark)
 		}
 	}
-	return out, nil
+	return out
+}
+
+// missing is the answer if nothing matches.
+func (s *searching) missing(ctx context.Context, q Query) error {
+	miss := &NotFoundError{What: q.Text, Problems: s.r.reported(time.Time{})}
+	if s.q.needle != "" {
+		var err error
+		if miss.Nearest, err = s.nearest(ctx); err != nil {
+			return err
+		}
+	}
+	if len(s.r.files) == 0 {
+		miss.Looked = s.h.looked(q.Providers)
+	}
+	return miss
+}
+
+// direct is the conversation that the needle names whole, if the name of a single file tells
+// that, and nothing but this file can hold it. Nothing else has to be looked at then.
+func (s *searching) direct(ctx context.Context) *found {
+	var only *found
+	for k, files := range s.r.byHint {
+		f := files[0]
+		if !s.q.exactID(k.provider, k.id) {
+			continue
+		}
+		named := s.q.needle != chat.Fold(k.id) // with its provider
+		if only != nil || len(files) > 1 || !f.settled || s.r.stores[k.provider] != nil || !named && len(k.id) < idMinBytes {
+			return nil
+		}
+		only = &found{f: f, row: chat.Row{Provider: k.provider, ID: k.id, File: f.Path}, verdict: verdict{id: true, idWhole: true}}
+	}
+	if only == nil {
+		return nil
+	}
+	there := false
+	opts := mapping.ReadOptions{Ends: cwdEndsBytes, SkipToolText: true, Keep: func(*chat.Message) bool { return false }}
+	err := s.h.readWhole(ctx, only.f, opts, func(c *chat.Conversation) error {
+		if c.ID == only.row.ID && len(c.Messages) > 0 && s.b.holds(c.Cwd, c.Updated) {
+			there, only.row.Updated = true, c.Updated
+		}
+		return nil
+	})
+	if err != nil || !there {
+		return nil
+	}
+	return only
 }
 
 // remark is Forked.Note.
@@ -109,10 +163,10 @@ func remark(best *found, exact []*found) string {
 	return ""
 }
 
-// whole reads a conversation again with everything in it.
-func (r *run) whole(ctx context.Context, f *found) (*chat.Conversation, error) {
+// whole reads a conversation again with everything in it that keep, if it is set, keeps.
+func (r *run) whole(ctx context.Context, f *found, keep func(*chat.Message) bool) (*chat.Conversation, error) {
 	var out *chat.Conversation
-	err := r.h.readWhole(ctx, f.f, mapping.ReadOptions{Row: f.row.Row, Keys: r.keysOf(f.f)}, func(c *chat.Conversation) error {
+	err := r.h.readWhole(ctx, f.f, mapping.ReadOptions{Row: f.row.Row, Keys: r.keysOf(f.f), Keep: keep}, func(c *chat.Conversation) error {
 		if c.ID == f.row.ID && out == nil {
 			out = c
 		}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
+
+	"parlance/internal/chat"
 )
 
 func TestForkChoosesByTier(t *testing.T) {
@@ -48,14 +51,47 @@ func TestForkChoosesByTier(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Row.FullID() != tt.want || f.Tier != tt.tier || f.Conversation.FullID() != tt.want {
-				t.Errorf("got %s by tier %d, want %s by %d", f.Row.FullID(), f.Tier, tt.want, tt.tier)
+			c, err := f.Read(context.Background(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.FullID() != tt.want || f.Tier != tt.tier || c.FullID() != tt.want {
+				t.Errorf("got %s by tier %d, want %s by %d", f.FullID(), f.Tier, tt.want, tt.tier)
 			}
 		})
 	}
 	f, err := w.open().Fork(context.Background(), Query{Text: "asked"})
-	if err != nil || f.Conversation.Messages[1].Text != "heron droppings" {
-		t.Errorf("tool text is missing: %v %+v", err, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := f.Read(context.Background(), nil); err != nil || c.Messages[1].Text != "heron droppings" {
+		t.Errorf("tool text is missing: %v %+v", err, c)
+	}
+	keep := func(m *chat.Message) bool { return m.Role == chat.User }
+	if c, err := f.Read(context.Background(), keep); err != nil || c.Messages[1].Text != "" || c.Messages[0].Text != "a heron?" {
+		t.Errorf("with a keep: %v %+v", err, c)
+	}
+}
+
+// An id that names a file is read from that file alone.
+func TestForkByIDLooksAtNothingElse(t *testing.T) {
+	w := newWorld(t)
+	const id = "0a0a0a0a-0000-4000-8000-000000000001"
+	for i := range 100 {
+		at := w.ago(time.Duration(i+1) * hour)
+		w.write(fmt.Sprintf(".acme/x/f%02d.jsonl", i), at, said(at, "me", "see "+id))
+	}
+	w.write(".acme/x/"+id+".jsonl", w.ago(900*hour), said(w.ago(900*hour), "me", "hi"))
+	w.write(".acme/x/empty-"+id[:8]+".jsonl", w.ago(900*hour))
+	f, err := w.open().Fork(context.Background(), Query{Text: id})
+	if err != nil || f.FullID() != "acme:"+id || f.Tier != 1 || f.Work.Scanned+f.Work.Read != 0 {
+		t.Errorf("got %+v, %v", f, err)
+	}
+	// With a second file of that name there is more to look at.
+	w.write(".acme-backup/x/"+id+".jsonl", w.ago(900*hour), said(w.ago(900*hour), "me", "hi"), said(w.ago(900*hour), "me", "ho"))
+	f, err = w.open().Fork(context.Background(), Query{Text: id})
+	if err != nil || filepath.Base(filepath.Dir(filepath.Dir(f.File))) != ".acme-backup" {
+		t.Errorf("got %+v, %v; want the longer one", f, err)
 	}
 }
 
@@ -69,7 +105,7 @@ func TestForkAndTheOwnConversation(t *testing.T) {
 		f, err := w.open().Fork(context.Background(), Query{Text: text})
 		if err != nil {
 			t.Errorf("fork %q: %v", text, err)
-		} else if got := f.Row.FullID(); got != want {
+		} else if got := f.FullID(); got != want {
 			t.Errorf("fork %q: got %s, want %s", text, got, want)
 		}
 	}
@@ -86,11 +122,11 @@ func TestForkReadsLittle(t *testing.T) {
 	at := w.ago(200 * hour)
 	w.write(".acme/x/old.jsonl", at, append([]string{said(at, "me", "the port")}, mark(at, "c", uuid, "gate open")...)...)
 	f, err := w.open().Fork(context.Background(), Query{Text: "port"})
-	if err != nil || f.Row.ID != "f00" || f.Work.Read != 2 {
+	if err != nil || f.ID != "f00" || f.Work.Read != 2 {
 		t.Errorf("got %+v, %v; want f00, and 2 files read", f, err)
 	}
 	f, err = w.open().Fork(context.Background(), Query{Text: "gate"})
-	if err != nil || f.Row.ID != "old" || f.Tier != 2 {
+	if err != nil || f.ID != "old" || f.Tier != 2 {
 		t.Errorf("got %+v, %v; want old, by its checkpoint", f, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"parlance/internal/chat"
 	"parlance/internal/mapping"
@@ -76,6 +75,13 @@ func (h *History) loadID(ctx context.Context, what string, fn func(*chat.Convers
 		return err
 	}
 	s.d.in = inIDs
+	if f := s.direct(ctx); f != nil {
+		c, err := s.r.whole(ctx, f, nil)
+		if err != nil {
+			return err
+		}
+		return fn(c)
+	}
 	if s.q.needle != "" {
 		if err := s.run(ctx); err != nil {
 			return err
@@ -92,16 +98,9 @@ func (h *History) loadID(ctx context.Context, what string, fn func(*chat.Convers
 	}
 	switch len(fits) {
 	case 0:
-		miss := &NotFoundError{What: what, Problems: s.r.reported(time.Time{})}
-		if miss.Nearest, err = s.nearest(ctx); err != nil {
-			return err
-		}
-		if len(s.r.files) == 0 {
-			miss.Looked = h.looked(nil)
-		}
-		return miss
+		return s.missing(ctx, Query{Text: what})
 	case 1:
-		c, err := s.r.whole(ctx, fits[0])
+		c, err := s.r.whole(ctx, fits[0], nil)
 		if err != nil {
 			return err
 		}

@@ -201,7 +201,9 @@ func (t *talker) transcript(ctx context.Context, search string, o render.ForkOpt
 	}
 	t.problems(ctx, found.Problems)
 	o.Redact, o.Note = t.o.Redact, found.Note
-	return render.Fork(found.Conversation, o)
+	return render.ForkOf(func(keep func(*chat.Message) bool) (*chat.Conversation, error) {
+		return found.Read(ctx, keep)
+	}, o)
 }
 
 // advise adds the next move to an error of history.
