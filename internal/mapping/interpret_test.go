@@ -646,6 +646,23 @@ messages:
 	}
 }
 
+func TestDiffOfWholeFiles(t *testing.T) {
+	y := "messages: [{as: tool_call, name: name, diff: {whole: [old, new]}}]\n"
+	for _, c := range []struct{ name, old, new, want string }{
+		{"the middle", `a\nb\nc\nd\n`, `a\nx\ny\nd\n`, "@@ -2,2 +2,2 @@\n-b\n-c\n+x\n+y"},
+		{"a new file", ``, `a\nb`, "@@ -0,0 +1,2 @@\n+a\n+b"},
+		{"lines that are added", `a\nz\n`, `a\nb\nz\n`, "@@ -1,0 +2,1 @@\n+b"},
+		{"the same lines again", `a\na`, `a\na\na`, "@@ -2,0 +3,1 @@\n+a"},
+		{"all gone", `a`, ``, "@@ -1,1 +0,0 @@\n-a"},
+		{"nothing", `a\n`, `a`, ""},
+	} {
+		got := oneLog(t, y, `{"name":"replace","old":"`+c.old+`","new":"`+c.new+`"}`+"\n").Messages[0].Diff
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 func TestReadLeavesOutWhatIsNotAskedFor(t *testing.T) {
 	y := `
 messages:

@@ -268,6 +268,7 @@ var keyTable = []keyInfo{
 	{In: inResult, Name: "diff", Kind: kindDiff, Of: inDiff, About: "the change that the tool made", Example: "diff: patch"},
 
 	{In: inDiff, Name: "patch", Kind: kindSelector, About: "list of hunks with oldStart, newStart, lines", Example: "patch: structuredPatch"},
+	{In: inDiff, Name: "whole", Kind: kindTexts, About: "selectors of a file's text before and after: equal lines at both ends are left out", Example: "whole: [before, after]"},
 	{In: inDiff, Name: "edit", Kind: kindTexts, About: "selectors of the old and the new text", Example: "edit: [old_string, new_string]"},
 
 	{In: inExpr, Name: "from", Kind: kindExpr, About: "a value: selector, or a list of which the first that is not empty counts", Example: "{from: content, join: \"\\n\"}"},

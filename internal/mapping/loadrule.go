@@ -295,24 +295,36 @@ func (l *loader) diffField(f *fields) *diff {
 	if v == nil {
 		return nil
 	}
-	if v.shape != shapeMap || v.get("patch") == nil && v.get("edit") == nil {
+	if v.shape != shapeMap || v.get("patch") == nil && v.get("edit") == nil && v.get("whole") == nil {
 		return &diff{text: l.expr(v, path, element(useText))}
 	}
 	c := l.mapFields(v, inDiff, path)
 	d := &diff{}
-	if c.keys["patch"] != nil && c.keys["edit"] != nil {
-		l.at(codeConflict, c.keys["edit"], path, "edit beside patch", "a diff is one of them")
+	first := ""
+	for _, key := range []string{"patch", "edit", "whole"} {
+		switch {
+		case c.keys[key] == nil:
+		case first != "":
+			l.at(codeConflict, c.keys[key], path, key+" beside "+first, "a diff is one of them")
+		default:
+			first = key
+		}
 	}
 	if p, at := c.at("patch"); p != nil {
 		d.patch = l.selector(p, at, element(useText))
 	}
-	if e, at := c.at("edit"); e != nil {
+	for _, key := range []string{"edit", "whole"} {
+		e, at := c.at(key)
+		if e == nil {
+			continue
+		}
 		if len(e.items) != 2 {
-			l.at(codeWrongKind, e, at, fmt.Sprintf("two selectors are needed, found %d", len(e.items)), "for example edit: [old_string, new_string]")
+			l.at(codeWrongKind, e, at, fmt.Sprintf("two selectors are needed, found %d", len(e.items)), "for example "+keyIndex[inDiff][key].Example)
 			return d
 		}
 		d.old = l.selector(e.items[0], sub(at, 0), element(useText))
 		d.new = l.selector(e.items[1], sub(at, 1), element(useText))
+		d.whole = key == "whole"
 	}
 	return d
 }

@@ -232,6 +232,7 @@ type diff struct {
 	text     *expr
 	patch    *selector
 	old, new *selector
+	whole    bool // old and new are a file before and after, not a place in it
 }
 
 // An expr is a ranked list of terms; the first that is not empty counts.

@@ -393,22 +393,47 @@ func (r *recordRun) diff(d *diff, f *frame) string {
 		}
 		return strings.TrimSuffix(b.String(), "\n")
 	}
-	if d.old == nil && d.new == nil {
-		return ""
-	}
-	side := func(sel *selector, mark string) {
-		if sel == nil {
-			return
+	old, new := r.diffLines(d.old, f), r.diffLines(d.new, f)
+	if d.whole {
+		same := 0
+		for same < min(len(old), len(new)) && old[same] == new[same] {
+			same++
 		}
-		if text := r.text(r.find(sel, f)); text != "" {
-			for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-				b.WriteString(mark + line + "\n")
-			}
+		old, new = old[same:], new[same:]
+		for len(old) > 0 && len(new) > 0 && old[len(old)-1] == new[len(new)-1] {
+			old, new = old[:len(old)-1], new[:len(new)-1]
+		}
+		if len(old)+len(new) > 0 {
+			fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", hunkStart(same, len(old)), len(old), hunkStart(same, len(new)), len(new))
 		}
 	}
-	side(d.old, "-")
-	side(d.new, "+")
+	for _, line := range old {
+		b.WriteString("-" + line + "\n")
+	}
+	for _, line := range new {
+		b.WriteString("+" + line + "\n")
+	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// diffLines are the lines of one side of a change.
+func (r *recordRun) diffLines(sel *selector, f *frame) []string {
+	if sel == nil {
+		return nil
+	}
+	text := r.text(r.find(sel, f))
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// hunkStart is the number of the first of n lines behind some; of none, that of the line before.
+func hunkStart(before, n int) int {
+	if n == 0 {
+		return before
+	}
+	return before + 1
 }
 
 // start is a line number of a hunk, 0 if it is not given.
