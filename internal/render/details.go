@@ -125,13 +125,13 @@ func NewTools(table ToolTable) (*Tools, error) {
 
 // describe is what a call was asked to do: in one line, in full if that says more, and the
 // change that its input holds. Whatever is in the input, none of it makes an error.
-func (t *Tools) describe(m *chat.Message, o *TurnsOptions) (detail, full string, change diff) {
+func (t *Tools) describe(tool, args string, o *TurnsOptions) (detail, full string, change diff) {
 	if t == nil {
 		return "", "", diff{}
 	}
-	row := t.details[m.Tool]
+	row := t.details[tool]
 	in := input{redact: o.Redact}
-	switch v := decodeInput(m.Input).(type) {
+	switch v := decodeInput(args).(type) {
 	case map[string]any:
 		in.object = v
 	case string:
@@ -148,7 +148,7 @@ func (t *Tools) describe(m *chat.Message, o *TurnsOptions) (detail, full string,
 	default:
 		return "", "", diff{}
 	}
-	if t.edits[strings.ToLower(m.Tool)] {
+	if t.edits[strings.ToLower(tool)] {
 		change = t.edited(in, o.limit(inputDiffLines))
 	}
 	if row == nil {

@@ -98,8 +98,7 @@ func TestDetails(t *testing.T) {
 		{"Bash", `{"command":`, `{"command":`, ""},
 	} {
 		for _, tool := range strings.Fields(row.tools) {
-			m := chat.Message{Role: chat.ToolCall, Tool: tool, Input: row.in}
-			detail, full, _ := tools.describe(&m, &TurnsOptions{})
+			detail, full, _ := tools.describe(tool, row.in, &TurnsOptions{})
 			if detail != row.detail || full != row.full {
 				t.Errorf("%s %.80s: got %q, %q; want %q, %q", tool, row.in, detail, full, row.detail, row.full)
 			}

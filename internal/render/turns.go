@@ -85,21 +85,31 @@ func TurnsUnchanged(stamp string) []byte {
 // that were made and what came of each. What was given up is left out.
 //
 // Turns are numbered from 0 in the order of the conversation, whatever part of them is
-// wanted. Texts are looked at only where they are shown.
+// wanted. Texts are looked at only where they are shown. The conversation must have been read
+// whole, or with a TurnsDigester's Keep; ErrElided is only returned then, and before anything
+// is written.
 func Turns(w io.Writer, c *chat.Conversation, o TurnsOptions) error {
-	b := newTurnsBuilder(o)
+	b := newTurnsBuilder(&o)
 	for i := range c.Messages {
 		b.message(&c.Messages[i])
 	}
-	out := sink{w: w}
-	out.put(`{"supported":true,"turns":[`)
-	comma := ""
+	wanted := b.held[:0:0]
 	for _, t := range b.held {
 		if t.seq < o.After || len(t.pieces) == 0 && len(t.calls) == 0 {
 			continue
 		}
-		out.put(comma, string(encode(t.shown(c.Provider, &o))))
-		comma = ","
+		if t.elided() {
+			return ErrElided
+		}
+		wanted = append(wanted, t)
+	}
+	out := sink{w: w}
+	out.put(`{"supported":true,"turns":[`)
+	for i, t := range wanted {
+		if i > 0 {
+			out.put(",")
+		}
+		out.put(string(encode(t.shown(c.Provider, &o))))
 	}
 	rest := encode(struct {
 		Earlier int    `json:"earlier"`
@@ -109,21 +119,113 @@ func Turns(w io.Writer, c *chat.Conversation, o TurnsOptions) error {
 	return out.err
 }
 
+// A turnText is what a message says, as far as the document may show it.
+type turnText struct {
+	text   string
+	blank  bool
+	elided bool // the text is gone
+}
+
+// drop lets the text go, of which nothing will be shown.
+func (t *turnText) drop() { t.text, t.elided = "", true }
+
+// textOf is what a message says: what a TurnsDigester noted of it, or all of it.
+func (o *TurnsOptions) textOf(m *chat.Message) *turnText {
+	if t, ok := m.Note.(*turnText); ok {
+		return t
+	}
+	text := m.Body()
+	if m.Role == chat.System {
+		text = o.Tools.tidy(text)
+	}
+	return &turnText{text: text, blank: !m.Elided && chat.Blank(text), elided: m.Elided}
+}
+
+// A TurnsDigester lets the document of a conversation of any size be made in little memory:
+// its Keep notes what the document may show of each message while that is read, and keeps
+// only the window. Messages are noted in the order of their records; where the conversation
+// turns out to have another order (branches that were given up, records replaced later), a
+// text may be missing that is to be shown: Turns then returns ErrElided, and the conversation
+// must be read again, whole.
+type TurnsDigester struct {
+	o TurnsOptions
+	b *turnsBuilder
+}
+
+// NewTurnsDigester makes a TurnsDigester for one reading and a document with o, which may not
+// be uncut.
+func NewTurnsDigester(o TurnsOptions) *TurnsDigester {
+	d := &TurnsDigester{o: o}
+	d.Next()
+	return d
+}
+
+// Next begins another conversation.
+func (d *TurnsDigester) Next() {
+	d.b = newTurnsBuilder(&d.o)
+	d.b.dropped = (*turnText).drop
+}
+
+// Keep is a Keep of the reader's options: it notes what is wanted, and lets the message go.
+func (d *TurnsDigester) Keep(m *chat.Message) bool {
+	m.Note = nil
+	t := d.o.textOf(m)
+	most := turnTextRunes
+	switch m.Role {
+	case chat.ToolCall:
+		most = len(t.text)
+	case chat.ToolResult:
+		most = resultRunes
+	}
+	// Space around a text is not shown, one character more tells that it was cut, and secrets
+	// are looked for behind the cut.
+	text := t.text
+	if m.Role != chat.ToolCall {
+		text = strings.TrimSpace(text)
+	}
+	if head := chat.Head(text, most+1); len(head) < len(text) {
+		if d.o.Redact != nil {
+			head += beyond(text[len(head):])
+		}
+		text = head
+	}
+	t.text = strings.Clone(text) // so that it does not hold on to the record it was cut from
+	m.Note = t
+	d.b.message(m)
+	return false
+}
+
 // A heldTurn points at the messages that make a turn; nothing is cut or counted before it is shown.
 type heldTurn struct {
 	seq        int
 	role, kind string
-	pieces     []string
+	pieces     []*turnText
 	at         string // time of the first message that has one
 	calls      []*heldCall
-	count      int // calls, kept or not
+	count      int  // calls, kept or not
+	kept       bool // it is in the window
 }
 
 // A heldCall is a call and what came of it.
 type heldCall struct {
 	call, result *chat.Message
+	in, out      *turnText
 	index        int  // of the call, as the Pairer counts
 	noDiff       bool // another result of the record has shown the change
+}
+
+func (t *heldTurn) elided() bool {
+	for _, p := range t.pieces {
+		if p.elided {
+			return true
+		}
+	}
+	for _, c := range t.calls {
+		if c.in.elided || c.out != nil && c.out.elided {
+			return true
+		}
+	}
+	return false
 }
 
 // A turnsBuilder merges messages into turns, in one pass. It holds the window and pointers to
@@ -135,7 +237,8 @@ type heldCall struct {
 // such reply, whatever stands between them. Where it does not, an answer is a run that a
 // result or another turn ends.
 type turnsBuilder struct {
-	o       TurnsOptions
+	o       *TurnsOptions
+	dropped func(*turnText) // told of texts that are not in the window
 	next    int
 	held    []*heldTurn
 	earlier int
@@ -162,8 +265,8 @@ type record struct {
 	id     string
 }
 
-func newTurnsBuilder(o TurnsOptions) *turnsBuilder {
-	return &turnsBuilder{o: o, calls: map[int]*heldCall{}, open: map[string]*heldCall{}}
+func newTurnsBuilder(o *TurnsOptions) *turnsBuilder {
+	return &turnsBuilder{o: o, dropped: func(*turnText) {}, calls: map[int]*heldCall{}, open: map[string]*heldCall{}}
 }
 
 // message takes the next message of the conversation.
@@ -171,35 +274,43 @@ func (b *turnsBuilder) message(m *chat.Message) {
 	if m.Abandoned {
 		return
 	}
-	index := b.index
+	text := b.o.textOf(m)
 	if m.Role == chat.ToolCall && m.Call != "" && b.repeated(m) {
+		b.dropped(text)
 		return
 	}
-	call := b.pairs.Next(m)
+	index, call := b.index, b.pairs.Next(m)
 	b.index++
 	switch m.Role {
 	case chat.User:
-		b.say("user", "message", m, m.Text)
+		b.say("user", "message", m, text)
 	case chat.System:
-		b.say("system", "message", m, b.o.Tools.tidy(m.Text))
+		b.say("system", "message", m, text)
 	case chat.Reasoning:
-		b.say("assistant", "reasoning", m, m.Text)
+		b.say("assistant", "reasoning", m, text)
 	case chat.Compaction:
-		text := m.Text
-		if chat.Blank(text) {
-			text = compacted
+		if text.blank {
+			text = &turnText{text: compacted}
 		}
 		b.say("system", "compaction", m, text)
 	case chat.Assistant:
-		if !chat.Blank(m.Text) {
-			t := b.answer(m)
-			t.pieces = append(t.pieces, m.Text)
+		if !text.blank {
+			b.add(b.answer(m), text)
 		}
 	case chat.ToolCall:
-		b.call(m, index)
+		b.call(m, text, index)
 	case chat.ToolResult:
-		b.result(m, call)
+		b.result(m, text, call)
 	}
+}
+
+// add adds a piece to a turn.
+func (b *turnsBuilder) add(t *heldTurn, text *turnText) {
+	if !t.kept {
+		b.dropped(text)
+		return
+	}
+	t.pieces = append(t.pieces, text)
 }
 
 // repeated says whether a call is one that was seen and has no result yet: a retried turn
@@ -210,17 +321,17 @@ func (b *turnsBuilder) repeated(m *chat.Message) bool {
 }
 
 // say makes a turn of prose that is nobody's answer.
-func (b *turnsBuilder) say(role, kind string, m *chat.Message, text string) {
-	if chat.Blank(text) {
+func (b *turnsBuilder) say(role, kind string, m *chat.Message, text *turnText) {
+	if text.blank {
 		return
 	}
 	from := record{m.Origin, m.ID}
 	if t := b.last; t != nil && t.role == role && t.kind == kind && from == b.lastRecord && from.origin != (chat.Origin{}) {
-		t.pieces = append(t.pieces, text)
+		b.add(t, text)
 		return
 	}
 	t := b.push(role, kind, m)
-	t.pieces = []string{text}
+	b.add(t, text)
 	b.last, b.lastRecord = t, from
 }
 
@@ -232,16 +343,31 @@ func (b *turnsBuilder) push(role, kind string, m *chat.Message) *heldTurn {
 	if b.o.Before != nil && t.seq >= *b.o.Before {
 		return t // counted, not kept
 	}
+	t.kept = true
 	b.held = append(b.held, t)
 	if len(b.held) > windowTurns && !b.o.Uncut {
-		for _, c := range b.held[0].calls {
-			delete(b.calls, c.index)
-		}
+		b.let(b.held[0])
 		b.held[0] = nil
 		b.held = b.held[1:]
 		b.earlier++
 	}
 	return t
+}
+
+// let takes a turn out of the window.
+func (b *turnsBuilder) let(t *heldTurn) {
+	t.kept = false
+	for _, p := range t.pieces {
+		b.dropped(p)
+	}
+	for _, c := range t.calls {
+		delete(b.calls, c.index)
+		b.dropped(c.in)
+		if c.out != nil {
+			b.dropped(c.out)
+		}
+	}
+	t.pieces, t.calls = nil, nil
 }
 
 // answer is the turn that a piece of an answer belongs to.
@@ -270,24 +396,23 @@ func (b *turnsBuilder) answer(m *chat.Message) *heldTurn {
 	return t
 }
 
-func (b *turnsBuilder) call(m *chat.Message, index int) {
+func (b *turnsBuilder) call(m *chat.Message, text *turnText, index int) {
 	t := b.answer(m)
-	c := &heldCall{call: m, index: index}
+	c := &heldCall{call: m, in: text, index: index}
 	t.count++
 	if m.Call != "" {
 		b.open[m.Call] = c
 	}
-	if t.count > turnCalls && !b.o.Uncut {
+	if !t.kept || t.count > turnCalls && !b.o.Uncut {
+		b.dropped(text)
 		return
 	}
 	t.calls = append(t.calls, c)
-	if len(b.held) > 0 && t.seq >= b.held[0].seq && (b.o.Before == nil || t.seq < *b.o.Before) {
-		b.calls[index] = c
-	}
+	b.calls[index] = c
 }
 
 // result joins a result to its call, if that is in the window and has none yet.
-func (b *turnsBuilder) result(m *chat.Message, call int) {
+func (b *turnsBuilder) result(m *chat.Message, text *turnText, call int) {
 	b.run, b.last = nil, nil
 	if m.Call != "" {
 		delete(b.open, m.Call)
@@ -297,9 +422,11 @@ func (b *turnsBuilder) result(m *chat.Message, call int) {
 	if m.Diff != "" {
 		b.lastDiff, b.diffRecord = m.Diff, m.Origin
 	}
-	if c := b.calls[call]; c != nil && call >= 0 && c.result == nil {
-		c.result, c.noDiff = m, repeats
+	if c := b.calls[call]; c != nil && c.result == nil {
+		c.result, c.out, c.noDiff = m, text, repeats
+		return
 	}
+	b.dropped(text)
 }
 
 // shown is a turn as the document has it.
@@ -313,11 +440,11 @@ func (t *heldTurn) shown(provider string, o *TurnsOptions) turn {
 }
 
 // joinPieces puts pieces together, a blank line between two. Once clipped nothing is added.
-func joinPieces(pieces []string, o *TurnsOptions) (text string, clipped bool) {
+func joinPieces(pieces []*turnText, o *TurnsOptions) (text string, clipped bool) {
 	var b strings.Builder
 	left := turnTextRunes
-	for _, p := range pieces {
-		p = strings.TrimSpace(p)
+	for _, piece := range pieces {
+		p := strings.TrimSpace(piece.text)
 		if p == "" {
 			continue
 		}
@@ -355,13 +482,13 @@ func clip(s string, n int, redact Redactor) (head string, clipped bool) {
 func (c *heldCall) shown(provider string, o *TurnsOptions) shownCall {
 	out := shownCall{Name: toolName(c.call.Tool), Child: fullID(provider, c.call.Child)}
 	var change diff
-	out.Detail, out.Full, change = o.Tools.describe(c.call, o)
+	out.Detail, out.Full, change = o.Tools.describe(c.call.Tool, c.in.text, o)
 	if c.call.Diff != "" {
 		change = storedDiff(c.call.Diff, o.limit(diffLines)).without(o.Redact)
 	}
 	switch r := c.result; {
 	case r != nil:
-		text := strings.TrimSpace(r.Text)
+		text := strings.TrimSpace(c.out.text)
 		if o.Uncut {
 			text = o.Redact.whole(valid(text), tally{})
 		} else if head, clipped := clip(text, resultRunes, o.Redact); clipped {
