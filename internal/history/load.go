@@ -32,14 +32,21 @@ func (e *AmbiguousError) Error() string {
 //
 // The error is a *NotFoundError, an *AmbiguousError, or says what is wrong with the file.
 func (h *History) Load(ctx context.Context, what, as string, fn func(*chat.Conversation) error) error {
+	return h.LoadKeeping(ctx, what, as, nil, fn)
+}
+
+// LoadKeeping is Load for a reader who does not want every text: keep is that of
+// mapping.ReadOptions, and may be nil. The conversations of a file are read one after the
+// other, but for those inside another, which are read with it.
+func (h *History) LoadKeeping(ctx context.Context, what, as string, keep func(*chat.Message) bool, fn func(*chat.Conversation) error) error {
 	path := h.path(what)
 	if as != "" || isFile(path) && strings.ContainsAny(what, `/\`) {
-		return h.loadFile(ctx, path, as, fn)
+		return h.loadFile(ctx, path, as, keep, fn)
 	}
-	err := h.loadID(ctx, what, fn)
+	err := h.loadID(ctx, what, keep, fn)
 	if missing := new(NotFoundError); errors.As(err, &missing) {
 		if isFile(path) {
-			return h.loadFile(ctx, path, as, fn)
+			return h.loadFile(ctx, path, as, keep, fn)
 		}
 		if pathForm.MatchString(what) {
 			return fmt.Errorf("%s: no such file", what)
@@ -69,14 +76,14 @@ func isFile(path string) bool {
 	return path != "" && err == nil && info.Mode().IsRegular()
 }
 
-func (h *History) loadID(ctx context.Context, what string, fn func(*chat.Conversation) error) error {
+func (h *History) loadID(ctx context.Context, what string, keep func(*chat.Message) bool, fn func(*chat.Conversation) error) error {
 	s, err := h.begin(ctx, Query{Text: what, Filter: Filter{Limit: -1, Subagents: true}})
 	if err != nil {
 		return err
 	}
 	s.d.in = inIDs
 	if f := s.direct(ctx); f != nil {
-		c, err := s.r.whole(ctx, f, nil)
+		c, err := s.r.whole(ctx, f, keep)
 		if err != nil {
 			return err
 		}
@@ -100,7 +107,7 @@ func (h *History) loadID(ctx context.Context, what string, fn func(*chat.Convers
 	case 0:
 		return s.missing(ctx, Query{Text: what})
 	case 1:
-		c, err := s.r.whole(ctx, fits[0], nil)
+		c, err := s.r.whole(ctx, fits[0], keep)
 		if err != nil {
 			return err
 		}
@@ -114,7 +121,7 @@ func (h *History) loadID(ctx context.Context, what string, fn func(*chat.Convers
 }
 
 // loadFile reads a file that may lie anywhere.
-func (h *History) loadFile(ctx context.Context, path, as string, fn func(*chat.Conversation) error) error {
+func (h *History) loadFile(ctx context.Context, path, as string, keep func(*chat.Message) bool, fn func(*chat.Conversation) error) error {
 	if h.exclude.path(path) {
 		return fmt.Errorf("%s: excluded by the configuration", path)
 	}
@@ -131,7 +138,7 @@ func (h *History) loadFile(ctx context.Context, path, as string, fn func(*chat.C
 	if err != nil {
 		return err
 	}
-	return h.readWhole(ctx, f, mapping.ReadOptions{Keys: r.keysOf(f)}, fn)
+	return h.readWhole(ctx, f, mapping.ReadOptions{Keys: r.keysOf(f), Keep: keep}, fn)
 }
 
 // reader finds the mapping that reads a file: the named one; else one whose patterns find it;
