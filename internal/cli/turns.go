@@ -76,17 +76,40 @@ func (a *app) showTurns(ctx context.Context, h *history.History, out *bufio.Writ
 		o.Before = &f.before
 	}
 	stamps := stampsBefore(ctx, h, what)
-	n := 0
+	// A conversation is first read for its window only. Where that was not enough, because it
+	// turned out to have another order than its file, all is read again, whole.
+	var window *render.TurnsDigester
+	var keep func(*chat.Message) bool
+	if !o.Uncut {
+		window = render.NewTurnsDigester(o)
+		keep = window.Keep
+	}
+	n, skip := 0, 0
 	var last *chat.Conversation
-	err = h.Load(ctx, what, as, func(c *chat.Conversation) error {
-		n++
-		last = c
+	print := func(c *chat.Conversation) error {
+		if skip > 0 {
+			skip--
+			return nil
+		}
 		o.Stamp = ""
 		if a.alone(c) {
 			o.Stamp = stamps[c.File]
 		}
-		return render.Turns(out, c, o)
-	})
+		if err := render.Turns(out, c, o); err != nil {
+			return err
+		}
+		n++
+		last = c
+		if window != nil {
+			window.Next()
+		}
+		return nil
+	}
+	err = h.LoadKeeping(ctx, what, as, keep, print)
+	if errors.Is(err, render.ErrElided) {
+		skip, window = n, nil
+		err = h.Load(ctx, what, as, print)
+	}
 	if err != nil {
 		note, known := a.unreadable(ctx, h, what, err)
 		if !known || n > 0 {

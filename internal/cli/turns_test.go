@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"parlance/internal/chat"
@@ -71,5 +73,46 @@ func TestTurnsGolden(t *testing.T) {
 				t.Errorf("%s differs; run with -update and read the difference. Got\n%s", golden, text.Bytes())
 			}
 		})
+	}
+}
+
+// A long branch that was given up pushes what stands before it out of the window that is kept
+// while reading; it is shown all the same.
+func TestTurnsBehindAnAbandonedBranch(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".claude/projects/p/aaaa0000-0000-4000-8000-000000000001.jsonl")
+	var text strings.Builder
+	say := func(id, parent, what string) {
+		fmt.Fprintf(&text, `{"type":"user","uuid":%q,"parentUuid":%q,"sessionId":"s","timestamp":"2026-01-05T10:00:00.000Z","message":{"role":"user","content":%q}}`+"\n", id, parent, what)
+	}
+	say("first", "", "stays")
+	parent := "first"
+	for i := range 300 {
+		id := fmt.Sprint("gone", i)
+		say(id, parent, "given up")
+		parent = id
+	}
+	say("last", "first", "instead")
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"aaaa", path} {
+		var out, errw bytes.Buffer
+		if code := Run([]string{"--home", home, "show", what, "--format", "turns"}, nil, &out, &errw); code != exitFound {
+			t.Fatalf("%s: exit %d, %s", what, code, errw.String())
+		}
+		var doc struct {
+			Turns   []struct{ Text string }
+			Earlier int
+		}
+		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if len(doc.Turns) != 2 || doc.Turns[0].Text != "stays" || doc.Turns[1].Text != "instead" || doc.Earlier != 0 {
+			t.Errorf("%s: got %s", what, out.String())
+		}
 	}
 }
