@@ -169,9 +169,11 @@ func reference(t *testing.T, h *History, kept []whole, q Query) (rows []string, 
 		default:
 			a.rank = 3
 		}
+		row := chat.NewRow(c)
 		if needle == "" {
 			a.text = fmt.Sprintf("%s %s %q %d %q %q", c.FullID(), c.File, []string(nil), 0, "", "")
 		}
+		a.text += facts(&row)
 		if !b.holds(c.Cwd, c.Updated) {
 			a.rank, a.byID, a.byUUID, a.byCopy = 4, false, false, false
 		}
@@ -231,7 +233,13 @@ func inShort(r *chat.Row) string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s %q %d %q %q", r.FullID(), r.File, r.Matched, r.Hits, r.First, r.Last)
+	return fmt.Sprintf("%s %s %q %d %q %q", r.FullID(), r.File, r.Matched, r.Hits, r.First, r.Last) + facts(r)
+}
+
+// facts are what a row tells whatever was searched.
+func facts(r *chat.Row) string {
+	return fmt.Sprintf(" %q %q %q %q %v %s %s %d %q", r.Title, r.Prompt, r.Cwd, r.Parent, r.Subagent, r.Started.Format(time.RFC3339Nano),
+		r.Updated.Format(time.RFC3339Nano), r.Messages, r.Checkpoints)
 }
 
 // homes is how many random homes are tried; more is for whoever changes the search.
