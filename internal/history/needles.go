@@ -224,10 +224,8 @@ func demands(text string, blanks bool) []demand {
 	}
 	for i := range len(text) {
 		c := text[i]
-		plain := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' ||
-			blanks && c == ' ' && (i+1 == len(text) || text[i+1] != ' ')
 		switch {
-		case !plain:
+		case !plain(c) && !(blanks && c == ' ' && (i+1 == len(text) || text[i+1] != ' ')):
 			flush(i)
 		case start < 0:
 			start = i
@@ -254,6 +252,11 @@ func demands(text string, blanks bool) []demand {
 		out = append(out, spellings(r))
 	}
 	return out
+}
+
+// plain says that c, of a folded text, is written as it is by every JSON writer.
+func plain(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
 // spellings lists how JSON may write a character that folds to r.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"unicode"
 
 	"parlance/internal/chat"
 	"parlance/internal/mapping"
@@ -24,8 +25,10 @@ func (s *searching) sift(ctx context.Context, it *item) (bool, error) {
 	}
 	m := &it.members[0]
 	f, plan := m.f, s.plan(m.f)
+	// An id may be put together from several lines, but then by other characters than these.
+	whole := !strings.ContainsFunc(s.q.needle, func(c rune) bool { return c > unicode.MaxASCII || !plain(byte(c)) })
 	lines := f.lines && f.Size >= s.h.siftFrom && !strings.Contains(f.fold, s.q.needle) &&
-		!s.q.idLike() && !s.b.subagents // an id may be put together from several lines
+		(whole || !s.q.idLike() && !s.b.subagents)
 	if plan.every || !lines && m.rows == nil {
 		return true, nil
 	}
