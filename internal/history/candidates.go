@@ -106,14 +106,15 @@ type run struct {
 	byHint map[key][]*file
 	set    map[string]*mapping.Mapping
 
-	mu       sync.Mutex
-	problems []Problem
-	stores   map[string]*store // databases by provider
-	claimed  map[key]bool
-	keys     map[key]func() (map[string]bool, bool) // of parents, see keysOf
-	ids      map[*file]func() []string              // see idsIn
-	done     int
-	progress func(done, found int)
+	mu        sync.Mutex
+	problems  []Problem
+	strangers map[*file]bool    // files of Env.Roots that are of another format
+	stores    map[string]*store // databases by provider
+	claimed   map[key]bool
+	keys      map[key]func() (map[string]bool, bool) // of parents, see keysOf
+	ids       map[*file]func() []string              // see idsIn
+	done      int
+	progress  func(done, found int)
 }
 
 // A store holds what the databases of one provider list.
@@ -129,7 +130,7 @@ func (h *History) discover(ctx context.Context, providers []string, progress fun
 	r := &run{
 		h: h, now: h.cfg.Now(), set: map[string]*mapping.Mapping{}, byHint: map[key][]*file{},
 		stores: map[string]*store{}, claimed: map[key]bool{}, keys: map[key]func() (map[string]bool, bool){},
-		ids: map[*file]func() []string{}, progress: progress,
+		ids: map[*file]func() []string{}, strangers: map[*file]bool{}, progress: progress,
 	}
 	return r, r.find(ctx, providers)
 }
@@ -490,6 +491,10 @@ func (r *run) reported(oldest time.Time) []Problem {
 	})
 	slices.SortFunc(out, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Provider, b.Provider))
+	})
+	// An export may be of any of several formats; what is wrong with it is said once.
+	out = slices.CompactFunc(out, func(a, b Problem) bool {
+		return a.Path == b.Path && a.Reason == b.Reason && slices.ContainsFunc(r.files, func(f *file) bool { return f.Loose && f.Path == a.Path })
 	})
 	return out
 }

@@ -158,12 +158,13 @@ func (h *History) reader(ctx context.Context, path, as string) (*file, error) {
 			return nil, err
 		}
 		for _, f := range r.files {
-			if f.Path == path && f.closed == "" {
+			if f.Path != path || f.Loose { // whose an export is, its contents say
+				continue
+			}
+			if f.closed == "" {
 				return f, nil
 			}
-			if f.Path == path {
-				return nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
-			}
+			return nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
 		}
 	}
 	var best *file

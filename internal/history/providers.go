@@ -81,6 +81,9 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 	if err := r.newestFirst(ctx, r.items(), func(time.Time) bool { return false }, s.work); err != nil {
 		return nil, err
 	}
+	for f := range r.strangers {
+		status[f.Provider].Files--
+	}
 	for _, f := range s.ranked {
 		st := status[f.row.Provider]
 		st.Conversations++

@@ -65,7 +65,12 @@ func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil && !errors.Is(err, mapping.ErrUnsupported) {
+	switch {
+	case m.f.Loose && errors.Is(err, mapping.ErrNotAccepted):
+		r.mu.Lock()
+		r.strangers[m.f] = true
+		r.mu.Unlock()
+	case err != nil && !errors.Is(err, mapping.ErrUnsupported):
 		r.problem(m.f.Provider, m.f.Path, err, m.f.bound)
 	}
 	return nil

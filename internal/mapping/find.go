@@ -35,6 +35,9 @@ type File struct {
 	Size     int64
 	ModTime  time.Time // the later of the file's and, for a database, its -wal's
 	Sources  []int     // indexes of the mapping's sources that may read it, in order, unsupported ones too; not to be changed
+	// Loose: it was found in a folder of exports (Env.Roots) alone, where anybody's files lie.
+	// That no source accepts such a file is nothing to report.
+	Loose bool
 
 	env      Env            // where it was found: lookups are patterns too
 	registry map[int]string // per source: the registry element (JSON), for side:
@@ -108,8 +111,10 @@ func (m *Mapping) fileOf(env Env, places []*globPlace) File {
 		Provider: m.Name,
 		Sources:  make([]int, len(places)),
 		base:     make(map[int]string, len(places)),
+		Loose:    true,
 	}
 	for i, p := range places {
+		f.Loose = f.Loose && p.loose
 		f.Sources[i] = p.source
 		f.base[p.source] = p.base
 		if p.registry != "" {
@@ -147,6 +152,7 @@ func (m *Mapping) places(ctx context.Context, env Env) ([]globPlace, []FindError
 			for _, p := range places {
 				p.source, p.rank, p.registry = i, len(all), registry
 				p.packed = src.Container != "sqlite"
+				p.loose = strings.Contains(pattern, "${"+rootVariable+"}")
 				p.base = confines(env, &p)
 				all = append(all, p)
 			}

@@ -41,6 +41,7 @@ type globPlace struct {
 	source   int    // index of the source
 	rank     int    // its number in the order of sources and patterns
 	packed   bool   // a name with .gz or .zst behind fits as well
+	loose    bool   // below a folder that is not the tool's
 	registry string // the registry's element (JSON), "" = none
 	base     string // see File.base; with the system's separators
 }
