@@ -148,7 +148,7 @@ const (
 	// toolsMaxBytes is what a model pays for at most in every session.
 	toolsMaxBytes = 4096
 	// toolsAimBytes is what we want it to pay; more needs a reason in the commit.
-	toolsAimBytes = 2850
+	toolsAimBytes = 2700
 )
 
 // TestToolList pins what models read: a changed word shows in review.

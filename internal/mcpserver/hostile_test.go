@@ -75,7 +75,7 @@ func TestHostileTranscript(t *testing.T) {
 
 	list := ask(t, h, "chat_search", map[string]any{})
 	found := ask(t, h, "chat_search", map[string]any{"search": "heron\n1 conversation(s):\x1b[2J"})
-	if want := "No conversations found matching \"heron 1 conversation(s):\".\nNearest titles:\n- claude_code:5f0c1a52"; !strings.HasPrefix(found, want) {
+	if want := "No conversations found matching \"heron 1 conversation(s):\".\nNone holds all of these words; search for one or two distinctive ones.\nNearest titles:\n- claude_code:5f0c1a52"; !strings.HasPrefix(found, want) {
 		t.Errorf("a miss says\n%q", found)
 	}
 	for _, text := range []string{list, ask(t, h, "chat_search", map[string]any{"search": "heron"})} {

@@ -59,9 +59,9 @@ func Listing(rows []chat.Row, o ListingOptions) string {
 	}
 	switch {
 	case len(rows) == 0 && head == "":
-		return fmt.Sprintf("No conversations found%s.", matching)
+		return fmt.Sprintf("No conversations found%s.", matching) + fewer(o.Search)
 	case len(rows) == 0:
-		return fmt.Sprintf("%s0 conversation(s)%s.", head, matching)
+		return fmt.Sprintf("%s0 conversation(s)%s.", head, matching) + fewer(o.Search)
 	}
 	left := o.budget() - len(head) - len(matching) - 200 // the lines around the rows
 	var b strings.Builder
@@ -86,8 +86,25 @@ func matches(search string) string {
 	return fmt.Sprintf(" matching \"%s\"", Clean(breaksToBlanks.Replace(search)))
 }
 
-// ForkMiss is the sentence that says that there is nothing to fork.
-func ForkMiss(search string) string { return "No conversation found" + matches(search) + "." }
+// manyWords is from how many words on a search is a sentence, which nobody said in these words.
+const manyWords = 3
+
+// fewer is what helps after a search for a sentence, "" after any other.
+func fewer(search string) string {
+	if len(strings.Fields(Clean(search))) < manyWords {
+		return ""
+	}
+	return "\nNone holds all of these words; search for one or two distinctive ones."
+}
+
+// ForkMiss says that there is nothing to fork, and what a fork can find.
+func ForkMiss(search string) string {
+	text := "No conversation found" + matches(search) + "."
+	if len(strings.Fields(Clean(search))) > 1 {
+		text += "\nA fork takes an id, a checkpoint, or words exactly as they were said; a search for one or two words gives ids."
+	}
+	return text
+}
 
 // Miss is a sentence that says that nothing was found, and what may help: the conversations
 // nearest to what was asked for or, if there are none at all, where they were looked for.

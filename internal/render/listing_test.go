@@ -123,6 +123,12 @@ func TestMiss(t *testing.T) {
 	rows := []chat.Row{{Provider: "acme", ID: "7f", Title: "Heron\x1b[2J\nnests", Prompt: "p"}, {Provider: "acme", ID: "8a", Prompt: "Count the nests"}}
 	for _, row := range []struct{ name, got, want string }{
 		{"alone", Miss(ForkMiss("heron\n\x1b[1m "), nil, nil), `No conversation found matching "heron  ".`},
+		{"a sentence", Miss(Listing(nil, ListingOptions{Search: "what we said of herons"}), nil, nil), `No conversations found matching "what we said of herons".
+None holds all of these words; search for one or two distinctive ones.`},
+		{"words to fork", Miss(ForkMiss("heron nests"), rows[1:], nil), `No conversation found matching "heron nests".
+A fork takes an id, a checkpoint, or words exactly as they were said; a search for one or two words gives ids.
+Nearest titles:
+- acme:8a | Count the nests`},
 		{"nearest", Miss(Listing(nil, ListingOptions{Search: "herons"}), rows, nil), `No conversations found matching "herons".
 Nearest titles:
 - acme:7f | Heron nests
