@@ -42,7 +42,26 @@ func lower(c byte) byte {
 	return c
 }
 
-// in reports whether w holds the text.
+// anyIn lets finders look at one piece: seen is called for each that finds its
+// text in w. The relatives of k and s are looked for once for all of them; nearly no piece
+// holds any.
+func anyIn(w []byte, finders []*finder, seen func(*finder) (more bool)) {
+	looked, relatives := false, false
+	for _, f := range finders {
+		found := f.in(w)
+		if !found && f.folds {
+			if !looked {
+				looked, relatives = true, holdsRelatives(w)
+			}
+			found = relatives && f.inFolded(w)
+		}
+		if found && !seen(f) {
+			return
+		}
+	}
+}
+
+// in reports whether w holds the text as it is, letter case aside.
 func (f *finder) in(w []byte) bool {
 	if f.text == "" {
 		return true
@@ -55,7 +74,7 @@ func (f *finder) in(w []byte) bool {
 			return true
 		}
 	}
-	return f.folds && f.inFolded(w)
+	return false
 }
 
 // matches reports whether w begins with the text, every byte for itself.
@@ -76,6 +95,19 @@ var (
 	kelvinEscape, longSEscape = []byte(`\u212a`), []byte(`\u017f`)
 	escapes                   = pair{at: [2]int{1, 3}, byte: [2]byte{'u', '1'}}
 )
+
+// holdsRelatives says whether one of these characters is in w.
+func holdsRelatives(w []byte) bool {
+	if bytes.Contains(w, kelvin) || bytes.Contains(w, longS) {
+		return true
+	}
+	for at := escapes.next(w, 0); at >= 0; at = escapes.next(w, at+1) {
+		if foldedLen(w[at:], 'k')+foldedLen(w[at:], 's') > 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // inFolded is in for matches that hold such a character. They are rare, so it looks for the
 // characters and tries the text around each.

@@ -102,8 +102,12 @@ func NewFinder(needles []Needle) *Finder {
 }
 
 // In reports whether one of the needles occurs in p.
-func (f *Finder) In(p []byte) bool {
-	return slices.ContainsFunc(f.finders, func(one *finder) bool { return one.in(p) })
+func (f *Finder) In(p []byte) (found bool) {
+	anyIn(p, f.finders, func(*finder) bool {
+		found = true
+		return false
+	})
+	return found
 }
 
 var pieces = sync.Pool{New: func() any { b := make([]byte, pieceBytes+pieceOverlap); return &b }}
@@ -141,9 +145,10 @@ func scanPieces(ctx context.Context, r io.Reader, finders []*finder, buf []byte)
 		}
 		n, err := io.ReadFull(r, buf[end:])
 		end += n
-		for _, f := range finders {
-			*f.found = *f.found || f.in(buf[:end])
-		}
+		anyIn(buf[:end], finders, func(f *finder) bool {
+			*f.found = true
+			return true
+		})
 		if err != nil {
 			return ignoreEOF(err)
 		}
