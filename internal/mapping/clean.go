@@ -82,6 +82,10 @@ type block struct {
 
 // cutTags takes the tagged blocks out of a text. A text without one comes back as it is.
 func (c *cleaner) cutTags(role chat.Role, text string) []piece {
+	whole := text
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "\uFEFF"); ok {
+		text = rest // it came with a file that was pasted or piped in, and is nothing to see
+	}
 	if c.star != "" {
 		if b, ok := c.starBlock(text); ok {
 			return c.assemble(role, text, []block{b})
@@ -89,7 +93,7 @@ func (c *cleaner) cutTags(role chat.Role, text string) []piece {
 	}
 	blocks := c.blocks(text)
 	if len(blocks) == 0 {
-		return []piece{{role: role, text: text}}
+		return []piece{{role: role, text: whole}}
 	}
 	return c.assemble(role, text, blocks)
 }

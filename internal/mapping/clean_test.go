@@ -49,6 +49,9 @@ func TestCleanTags(t *testing.T) {
 		{"inside drops what is around", query, "noise\n<user_query>\na\n</user_query>\nmore\n<user_query>b</user_query>", `user "a\n\nb"`},
 		{"drop without inside", query, "<timestamp>Mon</timestamp>\nplain", `user "plain"`},
 		{"untouched, not even trimmed", query, " plain \n", `user " plain \n"`},
+		{"behind a byte order mark", commands, "\ufeff <system-reminder>x</system-reminder>go", `system "x", user "go"`},
+		{"any tag behind a byte order mark", commands, "\n\ufeff<fork-notice>\nx\n</fork-notice>", `system "x"`},
+		{"a byte order mark and no block", commands, "\ufeffa < b", "user \"\\ufeffa < b\""},
 		{"upper case is another tag", commands, "<SYSTEM-REMINDER>x</SYSTEM-REMINDER>", `user "<SYSTEM-REMINDER>x</SYSTEM-REMINDER>"`},
 	} {
 		if got := show(c.by.apply(chat.User, c.in)); got != c.want {
