@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"parlance/internal/chat"
@@ -83,15 +84,23 @@ func TestDatabaseErrorInSQLIsSaid(t *testing.T) {
 	}
 }
 
-// A file that was copied from its place is offered to every source: that it is no database
-// is no reason to stop there.
-func TestFileThatIsNoDatabaseIsTriedAsADocument(t *testing.T) {
+// A file that was copied from its place is offered to every source: that it is no database,
+// or no document, is no reason to stop there.
+func TestCopiedFileIsTriedAsEveryContainer(t *testing.T) {
 	m := load(t, `
 sources:
+  - {id: saved, paths: ["~/saved/*.chat"], container: json, records: lines}
+  - {id: log, paths: ["~/saved/*.log"], container: jsonl, when: {who: {exists: true}}}
   - {id: db, paths: ["~/chats.db"], container: sqlite, list: SELECT * FROM chat, sql: "SELECT * FROM line WHERE chat = :id"}
   - {id: doc, paths: ["~/saved/*.json"], container: json, records: lines}
 `+talk)
-	env := homeWith(t, map[string]string{"copied.json": `{"lines":[{"who":"me","say":"hi"}]}`, "notes.txt": "neither"})
+	env := homeWith(t, map[string]string{
+		"copied.json":  `{"lines":[{"who":"me","say":"hi"}]}`,
+		"copied.jsonl": `{"who":"me","say":"hi"}` + "\n" + `{"who":"me","say":"ho"}`,
+		"notes.txt":    "neither\n", "cut.json": `{"lines":[{"who":"me"` + "\n",
+	})
+	buildDB(t, filepath.Join(env.Home, "copied.db"), `CREATE TABLE chat(id TEXT); INSERT INTO chat VALUES('a');
+CREATE TABLE line(chat TEXT, who TEXT, say TEXT); INSERT INTO line VALUES('a','me','hi');`)
 	read := func(name string) (got []*chat.Conversation, err error) {
 		f, err := m.FileAt(env, filepath.Join(env.Home, name))
 		if err != nil {
@@ -103,10 +112,15 @@ sources:
 		})
 		return got, err
 	}
-	if got, err := read("copied.json"); err != nil || len(got) != 1 || lines(got[0]) != "user hi\n" {
-		t.Errorf("%v %v", got, err)
+	for name, want := range map[string]string{"copied.json": "user hi\n", "copied.jsonl": "user hi\nuser ho\n", "copied.db": "user hi\n"} {
+		if got, err := read(name); err != nil || len(got) != 1 || lines(got[0]) != want {
+			t.Errorf("%s: %v %v", name, got, err)
+		}
 	}
 	if _, err := read("notes.txt"); err == nil {
 		t.Error("notes were read")
+	}
+	if _, err := read("cut.json"); err == nil || !strings.Contains(err.Error(), "not one whole JSON document") {
+		t.Errorf("cut.json: %v", err)
 	}
 }

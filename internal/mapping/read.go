@@ -72,6 +72,9 @@ var ErrNotAccepted = errors.New("no source of the mapping accepts this file")
 // ErrUnsupported is wrapped by Read for a file whose source says that it cannot be read.
 var ErrUnsupported = errors.New("cannot be read")
 
+// errNotDocument is wrapped for a file of a source that wants one JSON document.
+var errNotDocument = errors.New("not one whole JSON document")
+
 // errStop ends a walk over records that has seen enough.
 var errStop = errors.New("enough")
 
@@ -88,7 +91,7 @@ func (m *Mapping) Read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 
 func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*chat.Conversation) error) error {
 	m.prepare()
-	accepted := false
+	accepted, nothing := false, false
 	var reason error
 	for _, i := range f.Sources {
 		src := m.Sources[i]
@@ -101,12 +104,16 @@ func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 			}
 			continue
 		}
+		if accepted && src.Container != "sqlite" {
+			continue // it is a database: nothing else need read it whole to find that out
+		}
 		rd := &reading{m: m, src: src, file: f, opts: &opts, emit: fn}
 		ok, err := rd.run(ctx)
 		if errors.Is(err, errNothing) {
-			return nil
+			nothing = true
+			continue
 		}
-		if errors.Is(err, source.ErrNotDatabase) {
+		if errors.Is(err, source.ErrNotDatabase) || errors.Is(err, errNotDocument) {
 			if reason == nil {
 				reason = err // unless another source knows what it is
 			}
@@ -122,6 +129,9 @@ func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 		if src.Container != "sqlite" {
 			break
 		}
+	}
+	if nothing && !accepted {
+		return nil
 	}
 	if !accepted && reason != nil {
 		return reason
@@ -493,7 +503,7 @@ func (rd *reading) runDocument(ctx context.Context) (bool, error) {
 	}
 	doc, ok := parseRecord(text, &rd.docs)
 	if !ok {
-		return false, fmt.Errorf("%s: not one whole JSON document: %s", rd.file.Path, whereBroken(text))
+		return false, fmt.Errorf("%s: %w: %s", rd.file.Path, errNotDocument, whereBroken(text))
 	}
 	return rd.document(ctx, doc)
 }
