@@ -240,3 +240,50 @@ func TestCheckpointComesBack(t *testing.T) {
 		})
 	}
 }
+
+// TestWhoAsks: the conversation that waits for our answer is named and is no answer; if two
+// wait at the same time neither is named, and neither is one.
+func TestWhoAsks(t *testing.T) {
+	home := t.TempDir()
+	put := func(file, text string, at time.Time) {
+		path := filepath.Join(home, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asking := func(text, call string) string {
+		lines := strings.SplitAfter(text, "\n")
+		i := len(lines) - 3 // the result and what follows are not there yet
+		text = strings.Join(lines[:i], "")
+		return strings.NewReplacer("CALL", asJSON(call), "NAMED", `"name":`+asJSON(call), "INPUTSTRING", `"{\"search\":\"heron\"}"`, "INPUT", `{"search":"heron"}`).Replace(text)
+	}
+	old := testNow.Add(-time.Hour)
+	put(kiroFile, strings.NewReplacer("CALL", `"read"`, "INPUT", "{}", "KEPT", `{"kind":"text","data":"x"}`).Replace(kiroText), old)
+	put(claudeFile, asking(claudeText, "mcp__parlance__chat_search"), testNow.Add(-2*time.Second))
+	h := openHome(t, home, func() time.Time { return testNow })
+	found := ask(t, h, "chat_search", map[string]any{"search": "heron"})
+	if !strings.HasPrefix(found, "current chat id = "+claudeID+"\n1 conversation(s) matching") || !strings.Contains(found, kiroID) {
+		t.Errorf("one asks:\n%s", found)
+	}
+	if fork := ask(t, h, "chat_fork", map[string]any{"search": "heron"}); !strings.Contains(fork, `ID="`+kiroID+`"`) {
+		t.Errorf("one asks:\n%s", fork)
+	}
+	if fork := ask(t, h, "chat_fork", map[string]any{"search": claudeID}); !strings.Contains(fork, `ID="`+claudeID+`"`) {
+		t.Errorf("its own id:\n%s", fork)
+	}
+	codex := strings.SplitAfter(asking(codexText, "mcp__parlance__chat_search"), "\n")
+	put(codexFile, strings.Join(codex, ""), testNow.Add(-time.Second))
+	found = ask(t, h, "chat_search", map[string]any{"search": "heron"})
+	if !strings.HasPrefix(found, "1 conversation(s) matching") || !strings.Contains(found, kiroID) || strings.Contains(found, codexID) || strings.Contains(found, claudeID) {
+		t.Errorf("two ask:\n%s", found)
+	}
+	if fork := ask(t, h, "chat_fork", map[string]any{"search": ""}); !strings.Contains(fork, `ID="`+kiroID+`"`) {
+		t.Errorf("two ask:\n%s", fork)
+	}
+}

@@ -80,16 +80,11 @@ type request struct {
 	cancel context.CancelFunc
 	// dropped says that the client does not want the answer any more.
 	dropped atomic.Bool
-	// endless is a request that is answered only when it is cancelled.
-	endless bool
 }
 
 var errOutput = errors.New("output")
 
 func (s *stdio) serve(ctx context.Context, in io.Reader) error {
-	writing, stopWriting := context.WithCancel(ctx)
-	var notes sync.WaitGroup
-	notes.Go(func() { s.writeNotes(writing) })
 	ended := make(chan error, 1)
 	go func() { ended <- s.read(ctx, in) }()
 
@@ -97,7 +92,6 @@ func (s *stdio) serve(ctx context.Context, in io.Reader) error {
 	patience := drainMax
 	select {
 	case err = <-ended:
-		s.cancel(func(r *request) bool { return r.endless })
 	case <-ctx.Done():
 		err, patience = context.Cause(ctx), stopMax
 		if c, ok := in.(io.Closer); ok {
@@ -123,14 +117,8 @@ func (s *stdio) serve(ctx context.Context, in io.Reader) error {
 		case <-time.After(stopMax):
 		}
 	}
-	stopWriting()
 	if err == nil {
 		err = context.Cause(ctx)
-	}
-	select {
-	case <-idle:
-		notes.Wait()
-	default: // a write that nobody takes
 	}
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -270,7 +258,7 @@ func (s *stdio) begin(ctx context.Context, message []byte) (*begun, json.RawMess
 	case h.Method == "":
 		return nil, nil // an answer to what we never ask
 	}
-	r := &request{key: string(h.ID), bytes: len(message), endless: h.Method == string(mcp.MethodSubscriptionsListen)}
+	r := &request{key: string(h.ID), bytes: len(message)}
 	ctx, r.cancel = context.WithCancel(ctx)
 	if !s.admit(r) {
 		r.cancel()
@@ -388,13 +376,28 @@ func failure(id json.RawMessage, code int, text string) json.RawMessage {
 	return envelope(id, nil, mcp.NewJSONRPCErrorDetails(code, text, nil))
 }
 
-// write sends a message. If that is not possible there is nobody left to work for.
+// write sends a message, and before it what the library has notified meanwhile: it may belong
+// to the same request. If that is not possible there is nobody left to work for.
 func (s *stdio) write(message json.RawMessage) {
+	s.outMu.Lock()
+	defer s.outMu.Unlock()
+	for {
+		select {
+		case n := <-s.session.notes:
+			s.put(note(n))
+			continue
+		default:
+		}
+		break
+	}
+	s.put(message)
+}
+
+// put writes a message, if it is one; outMu is held.
+func (s *stdio) put(message json.RawMessage) {
 	if message == nil {
 		return
 	}
-	s.outMu.Lock()
-	defer s.outMu.Unlock()
 	if _, err := s.out.Write(append(message, '\n')); err != nil {
 		s.stop(fmt.Errorf("%w: %w", errOutput, err))
 	}
@@ -402,34 +405,17 @@ func (s *stdio) write(message json.RawMessage) {
 
 // notify sends a notification at once, before whatever is written after it.
 func (s *stdio) notify(method string, params map[string]any) {
-	s.writeNote(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+	s.write(note(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 		Method: method, Params: mcp.NotificationParams{AdditionalFields: params},
-	}})
+	}}))
 }
 
-func (s *stdio) writeNote(n mcp.JSONRPCNotification) {
-	if text, err := json.Marshal(n); err == nil {
-		s.write(text)
+func note(n mcp.JSONRPCNotification) json.RawMessage {
+	text, err := json.Marshal(n)
+	if err != nil {
+		return nil
 	}
-}
-
-// writeNotes sends what the library notifies, until ctx ends and none is left.
-func (s *stdio) writeNotes(ctx context.Context) {
-	for {
-		select {
-		case n := <-s.session.notes:
-			s.writeNote(n)
-		case <-ctx.Done():
-			for {
-				select {
-				case n := <-s.session.notes:
-					s.writeNote(n)
-				default:
-					return
-				}
-			}
-		}
-	}
+	return text
 }
 
 // session is what the library has to know of a connection. Until the host asks for messages

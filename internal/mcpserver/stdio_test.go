@@ -380,3 +380,22 @@ func (m *mirror) Search(_ context.Context, q history.Query) (history.Listing, er
 	}
 	return l, nil
 }
+
+// TestListen: nothing of ours changes that a client could listen for; it is told so at once,
+// in the order of the protocol, and the server ends with its input.
+func TestListen(t *testing.T) {
+	for range 50 {
+		l := dial(t, newSlow(), options(t))
+		l.send(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)
+		if got := l.receive(); !strings.Contains(got, `"method":"notifications/subscriptions/acknowledged"`) {
+			t.Fatalf("got %s", got)
+		}
+		if r := l.reply(); string(r.ID) != "1" || r.Error != nil {
+			t.Fatalf("got %+v", r)
+		}
+		l.in.Close()
+		if err := l.wait(); err != nil {
+			t.Error(err)
+		}
+	}
+}
