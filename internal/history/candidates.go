@@ -211,11 +211,14 @@ func (r *run) find(ctx context.Context, wanted []string) error {
 func (r *run) findIn(ctx context.Context, env mapping.Env, name string) error {
 	m, problems := r.h.cfg.Set.Mapping(name)
 	if m == nil {
-		for _, p := range problems {
-			if !p.Warning {
-				r.problem(name, p.File, fmt.Errorf("line %d: %s", p.Line, p.Msg), time.Time{})
-				break
+		problems = slices.DeleteFunc(slices.Clone(problems), func(p mapping.Problem) bool { return p.Warning })
+		if len(problems) > 0 {
+			more := ""
+			if n := len(problems) - 1; n > 0 {
+				more = fmt.Sprintf(", and %d more", n)
 			}
+			p := problems[0]
+			r.problem(name, p.File, fmt.Errorf("%s%s; see: parlance check %s", p.Headline(), more, p.File), time.Time{})
 		}
 		return nil
 	}

@@ -40,7 +40,7 @@ func (h *History) Load(ctx context.Context, what, as string, fn func(*chat.Conve
 // other, but for those inside another, which are read with it.
 func (h *History) LoadKeeping(ctx context.Context, what, as string, keep func(*chat.Message) bool, fn func(*chat.Conversation) error) error {
 	path := h.path(what)
-	if as != "" || isFile(path) && strings.ContainsAny(what, `/\`) {
+	if as != "" || exists(path) && strings.ContainsAny(what, `/\`) {
 		return h.loadFile(ctx, path, as, keep, fn)
 	}
 	err := h.loadID(ctx, what, keep, fn)
@@ -74,6 +74,12 @@ func (h *History) path(what string) string {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return path != "" && err == nil && info.Mode().IsRegular()
+}
+
+// exists is true of a folder or a pipe too: opening it then says what it is.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return path != "" && err == nil
 }
 
 func (h *History) loadID(ctx context.Context, what string, keep func(*chat.Message) bool, fn func(*chat.Conversation) error) error {

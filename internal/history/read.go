@@ -79,6 +79,12 @@ func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions
 // empty notes a conversation without messages, unless that was a decision of its mapping.
 func (r *run) empty(f *file, c *chat.Conversation) {
 	switch rep := c.Read; {
+	case rep.Incomplete != "":
+		what := ""
+		if c.Row != "" {
+			what = c.Row + ": "
+		}
+		r.problem(f.Provider, f.Path, fmt.Errorf("%sno message could be read: %s", what, strings.TrimPrefix(rep.Incomplete, f.Path+": ")), f.bound)
 	case len(rep.NoRule) > 0:
 		news := slices.Sorted(maps.Keys(rep.NoRule))
 		r.problem(f.Provider, f.Path, fmt.Errorf("no message in %d records: no rule knows %s", rep.Records, news[0]), f.bound)
