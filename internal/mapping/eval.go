@@ -403,7 +403,7 @@ func (x *scopes) items(t *term, g got, f *frame) got {
 	}
 	if g.v.kind() != jsonArray && g.v.kind() != jsonObject {
 		if t.item != nil && g.v.kind() == jsonString {
-			return x.item(t.item, textItem(g.v.str()), f)
+			return x.item(t.item, stringItem(g.v), f)
 		}
 		return g
 	}
@@ -420,7 +420,7 @@ func (x *scopes) items(t *term, g got, f *frame) got {
 		item := jsonGot(el)
 		if t.item != nil {
 			if el.kind() == jsonString {
-				el = textItem(el.str())
+				el = stringItem(el)
 			}
 			item = x.item(t.item, el, f)
 		}
@@ -449,6 +449,11 @@ func textItem(s string) *value {
 	quote(&b, s)
 	b.WriteByte('}')
 	return &value{raw: b.String()}
+}
+
+// stringItem is textItem of a JSON string, which is not decoded for that.
+func stringItem(v *value) *value {
+	return &value{raw: `{"type":"text","text":` + v.raw + `}`}
 }
 
 // parsed is the step parse: json. It looks at the first byte before it decodes.

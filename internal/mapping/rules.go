@@ -143,7 +143,7 @@ func (r *recordRun) take(ru *rule, f *frame) {
 	}
 	switch g.v.kind() {
 	case jsonString:
-		r.apply(ru, &frame{elem: textItem(g.v.str()), up: f})
+		r.apply(ru, &frame{elem: stringItem(g.v), up: f})
 	case jsonObject:
 		r.apply(ru, &frame{elem: g.v, up: f})
 	case jsonArray:
@@ -154,13 +154,13 @@ func (r *recordRun) take(ru *rule, f *frame) {
 		for i := 0; i < len(elems); i++ {
 			el := &elems[i]
 			if el.kind() == jsonString {
-				el = textItem(el.str())
+				el = stringItem(el)
 			}
 			ef := &frame{elem: el, up: f}
 			if i+1 < len(elems) {
 				ef.next = &elems[i+1]
 				if ef.next.kind() == jsonString {
-					ef.next = textItem(ef.next.str())
+					ef.next = stringItem(ef.next)
 				}
 			}
 			r.apply(ru, ef)
