@@ -111,7 +111,7 @@ func (a *app) list(cmd *cobra.Command, q history.Query) error {
 func (a *app) problems(list []history.Problem) {
 	for _, p := range list {
 		text := p.Reason
-		if p.Path != "" && !strings.Contains(p.Reason, p.Path) {
+		if !strings.HasPrefix(p.Reason, p.Path) {
 			text = p.Path + ": " + p.Reason
 		}
 		a.complain("parlance: " + render.Clean(text))

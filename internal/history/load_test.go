@@ -75,10 +75,12 @@ func TestLoad(t *testing.T) {
 		"none.jsonl":                           "no such file",
 		"./mess.jsonl":                         "no mapping finds a message",
 		filepath.Join(w.home, ".locked/a.bin"): "the store is encrypted",
-		filepath.Join(w.home, ".acme/x") + "/": "no such file",
+		filepath.Join(w.home, ".acme/x") + "/": "a folder",
+		"~/.acme/x":                            "a folder",
+		"../elsewhere":                         "a folder",
 	} {
 		got, err := load(t, w, what, "")
-		if err == nil || !strings.Contains(err.Error(), want) && want != "no such file" || errors.As(err, &miss) {
+		if err == nil || !strings.Contains(err.Error(), want) || errors.As(err, &miss) {
 			t.Errorf("%s: got %q, %v; want an error with %q", what, got, err, want)
 		}
 	}

@@ -43,3 +43,33 @@ func TestProviders(t *testing.T) {
 		t.Errorf("bolt: got %+v", s)
 	}
 }
+
+// A store that breaks off is never left out, or cut, without a word.
+func TestBrokenOffIsSaid(t *testing.T) {
+	for name, texts := range map[string][]string{"no message could be read": {"boom"}, "incomplete: ": {"heron", "boom"}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "fault")
+			at := w.ago(hour)
+			path := w.database(".fault/a.db", at, chatRow("ses_1", at, texts...)...)
+			said := func(where string, list []Problem) {
+				t.Helper()
+				if len(list) != 1 || list[0].Path != path || !strings.Contains(list[0].Reason, name) || !strings.Contains(list[0].Reason, "malformed JSON") {
+					t.Errorf("%s: got %+v", where, list)
+				}
+			}
+			list, err := w.open().List(context.Background(), Filter{})
+			if err != nil || len(list.Rows) != len(texts)-1 {
+				t.Errorf("got %+v, %v", list.Rows, err)
+			}
+			said("list", list.Problems)
+			all, err := w.open().Providers(context.Background(), nil, nil)
+			if err != nil || len(all) != 1 {
+				t.Fatalf("got %+v, %v", all, err)
+			}
+			said("providers", all[0].Problems)
+			if len(texts) > 1 { // else there is nothing that a search has to read
+				said("search", w.search("heron").Problems)
+			}
+		})
+	}
+}

@@ -59,6 +59,9 @@ func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions
 			r.empty(m.f, c)
 			return nil
 		}
+		if why := c.Read.Incomplete; why != "" && why != mapping.EndsOnly {
+			r.problem(m.f.Provider, m.f.Path, fmt.Errorf("incomplete: %s", strings.TrimPrefix(why, m.f.Path+": ")), m.f.bound)
+		}
 		fn(c, m.f)
 		return nil
 	})

@@ -100,6 +100,19 @@ sources: [{id: notes, paths: ["./.flint.jsonl"], container: jsonl}]
 conversation: {id: file:dir, cwd: dir}
 messages: [{as: user, text: say}]
 `,
+	// fault: a database that breaks off while it is read; gone before its first row, or behind it.
+	"fault": `
+parlance: 1
+name: fault
+sources:
+  - id: db
+    paths: ["~/.fault/*.db"]
+    container: sqlite
+    list: SELECT * FROM chats
+    sql: SELECT role, CASE WHEN text = 'boom' THEN json('{') ELSE text END AS text FROM messages WHERE chat = :id
+conversation: {id: doc:id, updated: doc:updated}
+messages: [{as: {from: role, map: {user: user, assistant: assistant}}, text: text}]
+`,
 	"locked": `
 parlance: 1
 name: locked
