@@ -5,10 +5,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"gopkg.in/yaml.v3"
 
 	"parlance/internal/history"
@@ -30,7 +32,7 @@ func (a *app) open() (*history.History, error) {
 	if err != nil {
 		return nil, err
 	}
-	exclude, err := readConfig(configFolder())
+	exclude, err := readConfig(configFolder(), set.Names())
 	if err != nil {
 		// What must never be handed out must not be handed out because of a typing error.
 		return nil, err
@@ -124,8 +126,9 @@ func configFolder() string {
 	return filepath.Join(home, ".config", "parlance")
 }
 
-// readConfig reads what must never be read or handed out.
-func readConfig(folder string) (history.Exclude, error) {
+// readConfig reads what must never be read or handed out. A provider that is not among names,
+// or a path that can fit nothing, is an error: it would exclude nothing, without a word.
+func readConfig(folder string, names []string) (history.Exclude, error) {
 	var config struct {
 		Exclude struct {
 			Providers []string `yaml:"providers"`
@@ -147,10 +150,28 @@ func readConfig(folder string) (history.Exclude, error) {
 	d := yaml.NewDecoder(io.LimitReader(f, configMaxBytes))
 	d.KnownFields(true)
 	if err := d.Decode(&config); err != nil && err != io.EOF {
-		return history.Exclude{}, wrong("%s: %s\n  hint: it may hold exclude: {providers: [NAME], paths: [PATH]} and nothing else", path, strings.TrimPrefix(err.Error(), "yaml: "))
+		text := unknownField.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), `unknown key "$1"`)
+		return history.Exclude{}, wrong("%s: %s\n  hint: it may hold exclude: {providers: [NAME], paths: [PATH]} and nothing else", path, text)
+	}
+	for _, name := range config.Exclude.Providers {
+		if !slices.Contains(names, name) {
+			return history.Exclude{}, wrong("%s: exclude.providers: no mapping is called %q\n  hint: there are %s", path, name, strings.Join(names, ", "))
+		}
+	}
+	for _, p := range config.Exclude.Paths {
+		if clean := filepath.ToSlash(filepath.Clean(p)); !wholePath.MatchString(clean) || !doublestar.ValidatePattern(clean) {
+			return history.Exclude{}, wrong("%s: exclude.paths: %q fits nothing\n  hint: a path begins with ~, /, ** or a drive, such as ~/work/secret or **/private/**; a [ must be closed", path, p)
+		}
 	}
 	return history.Exclude{Providers: config.Exclude.Providers, Paths: config.Exclude.Paths}, nil
 }
+
+var (
+	// unknownField is how the YAML package names a key that Go's type does not have.
+	unknownField = regexp.MustCompile(`field (\S+) not found in type .*`)
+	// wholePath is a path, or a pattern, that can fit a path as it stands on disk.
+	wholePath = regexp.MustCompile(`^(~$|~[/\\]|[/\\]|\*\*|[A-Za-z]:)`)
+)
 
 // complain says something on stderr, once.
 func (a *app) complain(text string) {
