@@ -128,7 +128,11 @@ func (a *app) redactor(raw bool) render.Redactor { return nil }
 func (a *app) readNotes(c *chat.Conversation) {
 	r := &c.Read
 	if n := len(r.Broken) + r.BrokenMore; n > 0 {
-		a.complain("parlance: " + c.File + ": " + plural(n, "record") + " could not be read, the first at line " + itoa(r.Broken[0].Line) + ": " + r.Broken[0].Why)
+		first := r.Broken[0].Why
+		if line := r.Broken[0].Line; line > 0 { // rows and joined files have none
+			first = "line " + itoa(line) + ": " + first
+		}
+		a.complain("parlance: " + c.File + ": " + plural(n, "record") + " could not be read; the first: " + first)
 	}
 	news := 0
 	for _, n := range r.NoRule {

@@ -92,7 +92,11 @@ func (r *run) empty(f *file, c *chat.Conversation) {
 		news := slices.Sorted(maps.Keys(rep.NoRule))
 		r.problem(f.Provider, f.Path, fmt.Errorf("no message in %d records: no rule knows %s", rep.Records, news[0]), f.bound)
 	case len(rep.Broken) > 0:
-		r.problem(f.Provider, f.Path, fmt.Errorf("no message in %d records: line %d: %s", rep.Records, rep.Broken[0].Line, rep.Broken[0].Why), f.bound)
+		why := rep.Broken[0].Why
+		if line := rep.Broken[0].Line; line > 0 { // rows and joined files have none
+			why = fmt.Sprintf("line %d: %s", line, why)
+		}
+		r.problem(f.Provider, f.Path, fmt.Errorf("no message in %d records: %s", rep.Records, why), f.bound)
 	}
 }
 
