@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parlance/internal/chat"
+	"parlance/internal/mapping"
 )
 
 const (
@@ -85,9 +86,19 @@ func (h *History) looked(providers []string) (out []string) {
 		if m == nil {
 			continue
 		}
-		for _, s := range m.Sources {
-			for _, p := range s.Paths {
-				out = append(out, name+": "+p)
+		for _, p := range patternsOf(m) {
+			out = append(out, name+": "+p)
+		}
+	}
+	return out
+}
+
+// patternsOf are the patterns of all sources, each once: generations of a tool share places.
+func patternsOf(m *mapping.Mapping) (out []string) {
+	for _, s := range m.Sources {
+		for _, p := range s.Paths {
+			if !slices.Contains(out, p) {
+				out = append(out, p)
 			}
 		}
 	}

@@ -55,9 +55,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 		st.Broken = problems
 		if m != nil {
 			st.Title = m.Title
-			for _, src := range m.Sources {
-				st.Patterns = append(st.Patterns, src.Paths...)
-			}
+			st.Patterns = patternsOf(m)
 		}
 		status[name], has[name] = st, map[string]bool{}
 	}

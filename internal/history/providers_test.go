@@ -36,6 +36,9 @@ func TestProviders(t *testing.T) {
 	if s := by["locked"]; s.Unsupported["the store is encrypted"] != 1 || s.Files != 0 {
 		t.Errorf("locked: got %+v", s)
 	}
+	if s := by["crate"]; strings.Join(s.Patterns, " ") != "~/.crate/*.db ~/.crate/v2/*.db ~/.crate/old/*.json" {
+		t.Errorf("crate: got patterns %q; each counts once, though sources share it", s.Patterns)
+	}
 	if s := by["crate"]; len(s.Problems) != 1 || s.Files != 1 || s.Conversations != 0 {
 		t.Errorf("crate: got %+v", s)
 	}

@@ -66,6 +66,7 @@ sources:
     container: sqlite
     list: SELECT * FROM chats
     sql: SELECT * FROM messages WHERE chat = :id ORDER BY n
+  - {id: later, paths: ["~/.crate/*.db", "~/.crate/v2/*.db"], container: sqlite, needs: {parts: [id]}, list: SELECT * FROM chats, sql: "SELECT * FROM parts WHERE chat = :id"}
   - {id: document, paths: ["~/.crate/old/*.json"], container: json, records: messages}
 conversation: {id: [doc:id, file:stem], title: doc:title, cwd: doc:cwd, updated: doc:updated, subagent: doc:sub}
 messages:
