@@ -32,12 +32,13 @@ func (a *app) showCommand() *cobra.Command {
 id that no other has, or the path of a file, of which all conversations are printed.`,
 		Example: `  parlance show claude_code:7a1e0c52
   parlance show ~/copied/session.jsonl --as codex --format text
+  parlance show 7a1e --format html > ferry.html
   parlance show 7a1e --follow`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, what []string) error { return a.show(cmd.Context(), what[0], &f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.format, "format", "md", "md (Markdown), text, messages (the whole model as JSON), or turns (JSON for a page)")
+	flags.StringVar(&f.format, "format", "md", "md (Markdown), text, html (one page), messages (the whole model as JSON), or turns (JSON for a page)")
 	flags.StringVar(&f.as, "as", "", "read the file with this `provider`'s mapping")
 	flags.BoolVar(&f.all, "all", false, "reasoning, system and abandoned messages too")
 	flags.BoolVar(&f.follow, "follow", false, "keep printing as the conversation grows")
@@ -53,12 +54,12 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 	}
 	switch f.format {
 	case "md", "text":
-	case "messages", "turns":
+	case "html", "messages", "turns":
 		if f.follow {
 			return wrong("parlance show: --follow goes with the formats md and text")
 		}
 	default:
-		return wrong("parlance show: --format %s: formats are md, text, messages, turns", f.format)
+		return wrong("parlance show: --format %s: formats are md, text, html, messages, turns", f.format)
 	}
 	if err := f.turns.check(f.format); err != nil {
 		return err
@@ -86,7 +87,9 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 			}
 			out.WriteByte('\n')
 		}
-		printer = a.printer(out, f)
+		if printer == nil || f.format != "html" { // a page holds them all
+			printer = a.printer(out, f)
+		}
 		if f.follow {
 			return nil // printed below, as far as it is settled
 		}
@@ -98,6 +101,9 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 	})
 	if err != nil {
 		return a.loadError(err)
+	}
+	if printer != nil && !f.follow {
+		printer.End()
 	}
 	if err := out.Flush(); err != nil || last == nil {
 		if err == nil {
@@ -114,8 +120,11 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 
 func (a *app) printer(out *bufio.Writer, f *showFlags) *render.Printer {
 	o := render.ShowOptions{All: f.all, Clean: isTerminal(a.out), Tokens: f.tokens, Redact: a.redactor(f.raw)}
-	if f.format == "text" {
+	switch f.format {
+	case "text":
 		return render.NewText(out, o)
+	case "html":
+		return render.NewHTML(out, o)
 	}
 	return render.NewMarkdown(out, o)
 }

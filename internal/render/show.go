@@ -21,7 +21,8 @@ type ShowOptions struct {
 
 // A Printer prints a conversation to be read by a person, whole and uncut, message by
 // message, so that one that still grows can be followed: Open, then Message for each of its
-// messages in order, then Close. After an error in writing it does nothing and keeps the error.
+// messages in order, then Close; after the last conversation, End. After an error in writing it
+// does nothing and keeps the error.
 type Printer struct {
 	out      sink
 	o        ShowOptions
@@ -37,9 +38,11 @@ type Printer struct {
 type style interface {
 	head(title string, facts [][2]string) string
 	turn(heading, when string) string
-	prose(name, text string) string // name is "" for what the turn's heading says already
+	// prose: name is "" for what the turn's heading says already, and so is when.
+	prose(name, when, text string) string
 	block(name, when, language, text string) string
 	note(text string) string
+	end() string // behind the last conversation
 }
 
 // NewMarkdown makes a Printer of Markdown: a heading for each turn, tool calls and results in
@@ -70,7 +73,8 @@ func (p *Printer) print(c *chat.Conversation) error {
 	for i := range c.Messages {
 		p.Message(&c.Messages[i])
 	}
-	return p.Close()
+	p.Close()
+	return p.End()
 }
 
 // Open prints what is known of the conversation, its messages apart.
@@ -82,7 +86,7 @@ func (p *Printer) Open(c *chat.Conversation) error {
 	if title == "" {
 		title = p.line(c.FullID())
 	}
-	p.provider = c.Provider
+	p.provider, p.heading = c.Provider, ""
 	var facts [][2]string
 	fact := func(name, value string) {
 		if value = p.line(value); value != "" {
@@ -143,13 +147,15 @@ func (p *Printer) piece(m *chat.Message, limit int) (string, tally) {
 		text = fmt.Sprintf("(%s not read)", count(m.Runes, "character"))
 	}
 	at, heading := when(m.Time), heading(m)
+	said := at // where the heading says no time
 	b.WriteString("\n")
 	if heading != p.heading {
 		b.WriteString(p.style.turn(heading, at))
+		said = ""
 	}
 	switch m.Role {
 	case chat.Reasoning:
-		b.WriteString(p.style.prose("Reasoning", text))
+		b.WriteString(p.style.prose(reasoningName, said, text))
 	case chat.ToolCall:
 		name, language := named("Tool call", m), ""
 		if m.Running {
@@ -166,7 +172,7 @@ func (p *Printer) piece(m *chat.Message, limit int) (string, tally) {
 		}
 		b.WriteString(p.style.block(name, at, "", text))
 	default:
-		b.WriteString(p.style.prose("", text))
+		b.WriteString(p.style.prose("", said, text))
 	}
 	if m.Diff != "" {
 		b.WriteString("\n" + p.style.block("Diff", "", "diff", p.written(m.Diff, limit, counts)))
@@ -188,6 +194,14 @@ func (p *Printer) Close() error {
 	}
 	return p.out.err
 }
+
+// End ends what holds the conversations, and returns the first error in writing.
+func (p *Printer) End() error {
+	p.out.put(p.style.end())
+	return p.out.err
+}
+
+const reasoningName = "Reasoning"
 
 // closingBytes is what a budget keeps free for the last notes.
 const closingBytes = 500
@@ -270,6 +284,8 @@ func (markdown) head(title string, facts [][2]string) string {
 	return b.String()
 }
 
+func (markdown) end() string { return "" }
+
 func (markdown) turn(heading, when string) string {
 	if when != "" {
 		heading += ", " + when
@@ -277,7 +293,7 @@ func (markdown) turn(heading, when string) string {
 	return "## " + heading + "\n\n"
 }
 
-func (m markdown) prose(name, text string) string {
+func (markdown) prose(name, _, text string) string {
 	text = strings.TrimRight(text, " \t\r\n")
 	if name != "" {
 		return "**" + name + "**\n\n" + quote(text) + "\n"
@@ -356,6 +372,8 @@ func (plainText) head(title string, facts [][2]string) string {
 	return b.String()
 }
 
+func (plainText) end() string { return "" }
+
 func (plainText) turn(heading, when string) string {
 	heading = strings.ToUpper(heading)
 	if when != "" {
@@ -364,7 +382,7 @@ func (plainText) turn(heading, when string) string {
 	return heading + "\n"
 }
 
-func (plainText) prose(name, text string) string {
+func (plainText) prose(name, _, text string) string {
 	text = indent(strings.TrimRight(text, " \t\n"), "  ") + "\n"
 	if name != "" {
 		return strings.ToUpper(name) + "\n" + text
