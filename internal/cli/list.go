@@ -3,6 +3,8 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,10 +72,17 @@ hold all its words, but not the phrase, follow. Without a query it is list.`,
 	return cmd
 }
 
+// listMemoryBytes is a soft limit: a listing keeps little, so that collecting more often
+// costs little and a conversation of any size peaks at about that.
+const listMemoryBytes = 56 << 20
+
 func (a *app) list(cmd *cobra.Command, q history.Query) error {
 	var err error
 	if q.Filter, err = settle(q.Filter); err != nil {
 		return err
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(listMemoryBytes)
 	}
 	h, err := a.open()
 	if err != nil {

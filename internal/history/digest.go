@@ -33,22 +33,49 @@ type digester struct {
 // skipsTools says that nobody asked for what tools said.
 func (d *digester) skipsTools() bool { return d.in != InTools && d.in != InAll }
 
-// keep is mapping.ReadOptions.Keep: it notes what the text says and keeps the few texts by
-// which checkpoints and our own calls are known.
-func (d *digester) keep(m *chat.Message) bool {
-	body := m.Body()
-	var n note
-	if m.Role == chat.User {
-		n.prompt = strings.Clone(chat.Preview(body))
+// Of a conversation only so much is noted that memory does not grow with it: what may be its
+// first message and its first prompt, and the contexts of its first and last hits. There are
+// several of each because the first ones may turn out to be given up or copied.
+const (
+	openingsNoted = 16
+	promptsNoted  = 64
+	hitsNoted     = 64 // contexts, from each end; all hits are counted
+)
+
+// keeper is mapping.ReadOptions.Keeper: for each conversation a keep that notes what the
+// texts say and keeps the few by which checkpoints and our own calls are known.
+func (d *digester) keeper() func(*chat.Message) bool {
+	var openings, prompts, hits int
+	last := make([]*note, hitsNoted) // a ring
+	return func(m *chat.Message) bool {
+		n := &note{}
+		body := m.Body()
+		if m.Role == chat.User && prompts < promptsNoted {
+			prompts++
+			n.prompt = strings.Clone(chat.Preview(body))
+		}
+		if !m.Elided && openings < openingsNoted {
+			openings++
+			n.hash = maphash.String(hashSeed, body)
+		}
+		if d.q.needle != "" && d.in.holds(m.Role) && body != "" {
+			d.note(n, body)
+		}
+		if n.hits > 0 {
+			if hits++; hits > hitsNoted {
+				if old := last[hits%hitsNoted]; old != nil {
+					old.first, old.last = "", ""
+				}
+				last[hits%hitsNoted] = n
+			}
+		}
+		return d.keep(m, n)
 	}
-	if !m.Elided {
-		n.hash = maphash.String(hashSeed, body)
-	}
-	if d.q.needle != "" && d.in.holds(m.Role) && body != "" {
-		d.note(&n, body)
-	}
-	if n != (note{}) {
-		m.Note = &n
+}
+
+func (d *digester) keep(m *chat.Message, n *note) bool {
+	if *n != (note{}) {
+		m.Note = n
 	}
 	switch m.Role {
 	case chat.ToolCall:
@@ -105,51 +132,101 @@ type verdict struct {
 	hitFirst, hitTo string
 }
 
-// digest sums up a conversation whose messages have been noted.
-// It is the one that asks if it was touched just now: touched is the time of its files.
-func (d *digester) digest(c *chat.Conversation, f *file, touched, now time.Time) *found {
-	out := &found{row: chat.NewRow(c), f: f, source: f.sourceIndex(c.Source), total: len(c.Messages)}
+// A tally sums up a conversation whose messages were noted, message by message in their
+// order. Of the messages themselves it keeps those with a text and the last ones.
+type tally struct {
+	d       *digester
+	c       *chat.Conversation
+	out     found
+	prompt  string
+	counted int // as chat.CountMessages does
+	words   uint64
+	prune   int // length of c.Messages at which it is thinned again
+}
+
+// tailKept is how many of the last messages stay: by them the conversation that asks is known.
+const tailKept = 64
+
+func (d *digester) tally(c *chat.Conversation) *tally {
+	return &tally{d: d, c: c, prune: 4 * tailKept}
+}
+
+// add is mapping.ReadOptions.Each's function.
+func (t *tally) add(m *chat.Message) {
+	t.take(m)
+	t.c.Messages = append(t.c.Messages, *m)
+	if len(t.c.Messages) < t.prune {
+		return
+	}
+	old := t.c.Messages
+	kept := old[:0]
+	for i := range old {
+		if !old[i].Elided || i >= len(old)-tailKept {
+			kept = append(kept, old[i])
+		}
+	}
+	clear(old[len(kept):])
+	t.c.Messages = kept
+	t.prune = 2*len(kept) + 4*tailKept
+}
+
+func (t *tally) take(m *chat.Message) {
+	out := &t.out
+	out.total++
+	if chat.Shown(m) && m.Role != chat.Compaction {
+		t.counted++
+	}
+	n, ok := m.Note.(*note)
+	if !ok {
+		return
+	}
+	if out.opening == 0 {
+		out.opening = n.hash
+	}
+	if m.Abandoned {
+		return
+	}
+	if t.prompt == "" && m.Role == chat.User {
+		t.prompt = n.prompt
+	}
+	if m.Inherited {
+		return
+	}
+	t.words |= n.words
+	out.wordsTogether = out.wordsTogether || t.d.q.words != nil && n.words == t.d.allWords()
+	if n.hits == 0 {
+		return
+	}
+	out.hits += n.hits
+	out.user = out.user || m.Role == chat.User
+	out.other = out.other || m.Role != chat.User
+	if n.first == "" {
+		return // one of very many
+	}
+	if out.hitFirst == "" {
+		out.hitFirst = n.first
+	}
+	if out.hits > 1 {
+		out.hitTo = n.first
+		if n.last != "" {
+			out.hitTo = n.last
+		}
+	}
+}
+
+func (d *digester) allWords() uint64 { return uint64(1)<<len(d.q.words) - 1 }
+
+// digest is the sum. The conversation is the one that asks if it was touched just now:
+// touched is the time of its files.
+func (t *tally) digest(f *file, touched, now time.Time) *found {
+	d, c, out := t.d, t.c, &t.out
+	out.row, out.f, out.source = chat.NewRow(c), f, f.sourceIndex(c.Source)
+	out.row.Messages = t.counted
 	if c.Read.Incomplete == mapping.EndsOnly {
 		out.row.Messages = chat.Uncounted
 	}
-	var seen uint64
-	all := uint64(1)<<len(d.q.words) - 1
-	for i := range c.Messages {
-		m := &c.Messages[i]
-		n, ok := m.Note.(*note)
-		if !ok {
-			continue
-		}
-		if out.opening == 0 {
-			out.opening = n.hash
-		}
-		if m.Abandoned {
-			continue
-		}
-		if out.row.Prompt == "" && m.Role == chat.User {
-			out.row.Prompt = n.prompt
-		}
-		if m.Inherited {
-			continue
-		}
-		seen |= n.words
-		out.wordsTogether = out.wordsTogether || d.q.words != nil && n.words == all
-		if n.hits == 0 {
-			continue
-		}
-		if out.hits == 0 {
-			out.hitFirst = n.first
-		}
-		if out.hits += n.hits; out.hits > 1 {
-			out.hitTo = n.first
-			if n.last != "" {
-				out.hitTo = n.last
-			}
-		}
-		out.user = out.user || m.Role == chat.User
-		out.other = out.other || m.Role != chat.User
-	}
-	out.allWords = d.q.words != nil && seen == all
+	out.row.Prompt = t.prompt
+	out.allWords = d.q.words != nil && t.words == d.allWords()
 	out.current = chat.Current(c, touched, now)
 	if d.q.needle != "" {
 		d.names(c, &out.verdict)

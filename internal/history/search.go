@@ -367,7 +367,14 @@ func (s *searching) enough(bound time.Time) bool {
 // read reads an item and takes in what is in it.
 func (s *searching) read(ctx context.Context, it *item) error {
 	var batch []*found
-	opts := mapping.ReadOptions{SkipToolText: s.d.skipsTools(), Keep: s.d.keep}
+	var t *tally
+	opts := mapping.ReadOptions{SkipToolText: s.d.skipsTools(), Keeper: s.d.keeper}
+	if s.seen == nil {
+		opts.Each = func(c *chat.Conversation) func(*chat.Message) {
+			t = s.d.tally(c)
+			return t.add
+		}
+	}
 	switch {
 	case s.q.needle != "":
 		opts.Keys = s.r.keysOf(it.members[0].f)
@@ -375,7 +382,13 @@ func (s *searching) read(ctx context.Context, it *item) error {
 		opts.Ends = endsBytes // what a row tells stands there
 	}
 	err := s.r.read(ctx, it, opts, func(c *chat.Conversation, f *file) {
-		batch = append(batch, s.d.digest(c, f, s.r.touched(c, f), s.r.now))
+		if s.seen != nil {
+			t = s.d.tally(c)
+			for i := range c.Messages {
+				t.take(&c.Messages[i])
+			}
+		}
+		batch = append(batch, t.digest(f, s.r.touched(c, f), s.r.now))
 		if s.seen != nil {
 			s.mu.Lock()
 			defer s.mu.Unlock()

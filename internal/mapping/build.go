@@ -15,6 +15,7 @@ type builder struct {
 	m      *Mapping
 	src    *Source
 	opts   *ReadOptions
+	keep   func(*chat.Message) bool
 	conv   chat.Conversation
 	fields [fieldCount]fieldState
 	parent *builder // of a subagent's conversation inside the same file
@@ -25,6 +26,8 @@ type builder struct {
 	doubles []map[hash]*made // per same entry with by: id or call
 	texts   map[string]lastText
 	last    lastText
+	mark    *copyMark              // the latest, see markOf
+	strings map[string]string      // see sameString
 	latest  map[chat.Role]lastText // of entries with a condition
 	first   map[string]*unit       // message id to the first unit that holds it, for rewind
 	roots   map[string]string      // record id to the root of its tree, of subagents' records
@@ -36,7 +39,6 @@ type builder struct {
 // A unit is what one record made, and its links.
 type unit struct {
 	id, parent hash // of tree
-	recordID   hash // of common
 	msgs       []*made
 	copied     *copyMark // nil: nothing is known of it
 	rollback   int32     // turns to roll back at this place
@@ -51,8 +53,8 @@ type copyMark struct {
 }
 
 type lastText struct {
-	m    *made
-	text string
+	m        *made
+	text, id string
 }
 
 type fieldState struct {
@@ -65,6 +67,10 @@ type fieldState struct {
 func newBuilder(m *Mapping, src *Source, opts *ReadOptions) *builder {
 	b := &builder{m: m, src: src, opts: opts}
 	b.conv.Provider, b.conv.Source = m.Name, src.ID
+	b.keep = opts.Keep
+	if opts.Keeper != nil {
+		b.keep = opts.Keeper()
+	}
 	b.clear()
 	return b
 }
@@ -76,6 +82,29 @@ func (b *builder) clear() {
 	b.texts, b.last, b.latest = map[string]lastText{}, lastText{}, map[chat.Role]lastText{}
 	b.first = map[string]*unit{}
 	b.doubles = make([]map[hash]*made, len(b.m.same))
+}
+
+// sameString gives one string for all equal ones, of words that come again and again.
+func (b *builder) sameString(s string) string {
+	if have, ok := b.strings[s]; ok {
+		return have
+	}
+	if b.strings == nil || len(b.strings) >= stringsMax {
+		b.strings = map[string]string{}
+	}
+	b.strings[s] = s
+	return s
+}
+
+// stringsMax bounds what is remembered of words that turn out to be all different.
+const stringsMax = 1000
+
+// markOf gives one mark for all records of one parent: in some logs every record names one.
+func (b *builder) markOf(parent string) *copyMark {
+	if b.mark == nil || b.mark.of != parent {
+		b.mark = &copyMark{of: parent}
+	}
+	return b.mark
 }
 
 // warningsMax bounds what one conversation complains of; more of the same helps nobody.
@@ -186,15 +215,16 @@ func (b *builder) fieldText(f field) string {
 
 // add takes in what one record made: doubles go, the rest stands behind what is there, or
 // in the place of what it replaces.
-func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
-	msgs = glued(msgs)
+// recordID is the id of common, the zero hash if no entry of same compares records.
+func (b *builder) add(r *recordRun, u *unit, recordID hash, msgs []*made) {
+	msgs = r.glued(msgs)
 	replaced := false
-	if u.recordID != (hash{}) {
+	if recordID != (hash{}) {
 		for _, s := range b.m.same {
 			if !s.record {
 				continue
 			}
-			old := b.byID[u.recordID]
+			old := b.byID[recordID]
 			if old == nil || old.abandoned {
 				break
 			}
@@ -227,12 +257,14 @@ func (b *builder) add(r *recordRun, u *unit, msgs []*made) {
 		}
 		b.offer(m)
 	}
-	if u.recordID != (hash{}) && !replaced {
-		b.byID[u.recordID] = u
+	if recordID != (hash{}) && !replaced {
+		b.byID[recordID] = u
 	}
-	if !replaced && (len(u.msgs) > 0 || u.id != (hash{}) || u.recordID != (hash{}) || u.rollback > 0 || u.copied != nil) {
+	if !replaced && (len(u.msgs) > 0 || u.id != (hash{}) || recordID != (hash{}) || u.rollback > 0 || u.copied != nil) {
 		b.units = append(b.units, u)
-		b.visible = append(b.visible, u)
+		if b.m.rewinds {
+			b.visible = append(b.visible, u)
+		}
 	}
 }
 
@@ -244,6 +276,7 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 			continue
 		}
 		var old *made
+		id := ""
 		switch s.by {
 		case "text":
 			if m.Role == chat.ToolResult {
@@ -258,7 +291,7 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 			}
 			if ok && !last.m.gone && !last.m.unit.abandoned {
 				if last.text == m.Body() || s.prefix && strings.HasPrefix(m.Body(), last.text) {
-					old = last.m
+					old, id = last.m, last.id
 				}
 			}
 		default:
@@ -286,7 +319,7 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 			return nil
 		}
 		// The survivor stands at the first one's place, with that place's time and id.
-		u, id, at := old.unit, old.id, old.time
+		u, at := old.unit, old.time
 		*old = *m
 		old.unit = u
 		if s.by == "text" {
@@ -309,7 +342,7 @@ const textsMax = 64
 
 // remember keeps the text of a message for the next one to be compared with, if any entry does that.
 func (b *builder) remember(m *made) {
-	b.last = lastText{m: m}
+	b.last = lastText{m: m, id: m.ID}
 	for _, s := range b.m.same {
 		if s.by != "text" || s.roles != nil && !s.roles[m.Role] {
 			continue
@@ -349,8 +382,8 @@ func (b *builder) offer(m *made) {
 		b.conv.Read.Incomplete = "a message is longer than textMaxBytes (64 MB)"
 	}
 	m.Runes = utf8.RuneCountInString(m.Body())
-	m.settle(b.m.rewinds || b.m.comparesText())
-	if b.opts.Keep == nil || b.opts.Keep(m.Message) {
+	m.settle(b)
+	if b.keep == nil || b.keep(m.Message) {
 		return
 	}
 	if m.Note == nil {
@@ -415,7 +448,7 @@ func (b *builder) rewind(id string) {
 		u := b.visible[len(b.visible)-1]
 		from := 0
 		if u == target {
-			for from < len(u.msgs)-1 && (u.msgs[from].id != id || u.msgs[from].abandoned) {
+			for from < len(u.msgs)-1 && (u.msgs[from].id == nil || *u.msgs[from].id != id || u.msgs[from].abandoned) {
 				from++
 			}
 		}
@@ -511,13 +544,14 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 				}
 			}
 		} else if p := x.evalText(c.parent, f); p != "" && !x.emptyExpr(c.id, f) {
-			u.copied = &copyMark{of: p}
+			u.copied = b.markOf(p)
 		}
 	}
+	var recordID hash
 	if b.m.comparesRecords() {
-		u.recordID = hashOf(r.commons().id)
+		recordID = hashOf(r.commons().id)
 	}
-	target.add(r, u, r.out)
+	target.add(r, u, recordID, r.out)
 }
 
 // whereIs says where in its file something was, for a person.
@@ -557,17 +591,6 @@ func (m *Mapping) rulesOf(s *Source) []*rule {
 		return m.define[s.messages]
 	}
 	return m.rules
-}
-
-// comparesText says whether a message may have to give its place, time and id to a later
-// one with more of the same text.
-func (m *Mapping) comparesText() bool {
-	for _, s := range m.same {
-		if s.by == "text" {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *Mapping) comparesRecords() bool {

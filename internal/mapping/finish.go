@@ -11,6 +11,8 @@ import (
 // tree, then copied; then results are joined to calls. x reads what needs no record.
 func (b *builder) finish(ctx context.Context, x *scopes, f File, fallbackID string) *chat.Conversation {
 	b.settle(x, fallbackID)
+	// No more records come: what only they were compared with makes room for what follows.
+	b.byID, b.doubles, b.texts, b.first, b.visible, b.roots = nil, nil, nil, nil, nil, nil
 	b.applyLayers()
 	b.applyRollbacks()
 	b.applyTree(x)
@@ -79,7 +81,7 @@ func (b *builder) applyLayers() {
 		}
 		for _, u := range b.units {
 			for _, m := range u.msgs {
-				if m.Role == role && m.layer != "" && m.layer != keep {
+				if m.Role == role && m.source.layer != "" && m.source.layer != keep {
 					m.gone = true
 				}
 			}
@@ -90,7 +92,7 @@ func (b *builder) applyLayers() {
 func (b *builder) hasLayer(role chat.Role, layer string) bool {
 	for _, u := range b.units {
 		for _, m := range u.msgs {
-			if !m.gone && m.Role == role && m.layer == layer {
+			if !m.gone && m.Role == role && m.source.layer == layer {
 				return true
 			}
 		}

@@ -45,6 +45,8 @@ type ReadOptions struct {
 	// It is called in the order of the records, before abandoned, inherited and order
 	// are known, and again for the survivor when a later record replaces a message.
 	Keep func(*chat.Message) bool
+	// Keeper, if set, gives each conversation a Keep of its own, for one that counts.
+	Keeper func() func(*chat.Message) bool
 	// Each, if set, takes the messages instead of Conversation.Messages, which stays nil:
 	// for each conversation it gives a function that sees them in their order. What it is
 	// given of the conversation is complete but for the messages.

@@ -21,11 +21,9 @@ type made struct {
 	*chat.Message
 	unit   *unit
 	source *rule
-	glue   *glue
-	layer  string
 
-	id        string // only for rewinds
-	tool      string
+	id        *string // only for rewinds
+	tool      string  // one string for all messages of a tool
 	call      hash
 	time      int64 // in ms, 0 = not recorded
 	never     bool  // a call whose tool records no outcomes
@@ -59,13 +57,14 @@ var dropped = func() map[chat.Role]*chat.Message {
 }()
 
 // settle takes what the conversation needs of m out of its message.
-func (m *made) settle(rewinds bool) {
-	m.tool, m.call, m.abandoned = m.Tool, hashOf(m.Call), m.Message.Abandoned
+func (m *made) settle(b *builder) {
+	m.tool, m.call, m.abandoned = b.sameString(m.Tool), hashOf(m.Call), m.Message.Abandoned
 	if !m.Time.IsZero() {
 		m.time = m.Time.UnixMilli()
 	}
-	if rewinds {
-		m.id = m.ID
+	if b.m.rewinds && m.ID != "" {
+		id := m.ID
+		m.id = &id
 	}
 }
 
@@ -318,7 +317,7 @@ func (r *recordRun) holdsCheckpoint() bool {
 // message begins a message with what rule and common say of every one.
 func (r *recordRun) message(ru *rule, f *frame, role chat.Role) *made {
 	c := r.commons()
-	m := &made{Message: &chat.Message{}, source: ru, layer: ru.layer, glue: ru.glue}
+	m := &made{Message: &chat.Message{}, source: ru}
 	m.Role, m.Rule, m.Origin = role, ru.path, r.origin
 	m.ID, m.Reply, m.Time = c.id, c.reply, c.time
 	m.Message.Abandoned = c.abandoned
@@ -339,9 +338,6 @@ func (r *recordRun) message(ru *rule, f *frame, role chat.Role) *made {
 		m.Message.Abandoned = true
 	}
 	m.Child = r.evalText(ru.child, f)
-	if m.glue == nil {
-		m.glue = r.m.common.glue
-	}
 	return m
 }
 
@@ -456,15 +452,19 @@ func (r *recordRun) news(path string, el *value) {
 
 // glued joins neighbouring pieces of one role. The later piece's glue decides; time, id
 // and the rest are the first one's.
-func glued(list []*made) []*made {
+func (r *recordRun) glued(list []*made) []*made {
 	out := list[:0]
 	for _, m := range list {
 		if len(out) > 0 {
 			last := out[len(out)-1]
-			if last.Role == m.Role && isProse(m.Role) && (m.glue == nil || !m.glue.off) && last.layer == m.layer {
+			glue := m.source.glue
+			if glue == nil {
+				glue = r.m.common.glue
+			}
+			if last.Role == m.Role && isProse(m.Role) && (glue == nil || !glue.off) && last.source.layer == m.source.layer {
 				sep := defaultJoin
-				if m.glue != nil {
-					sep = m.glue.text
+				if glue != nil {
+					sep = glue.text
 				}
 				last.Text += sep + m.Text
 				continue
