@@ -31,7 +31,7 @@ func (rd *reading) joined(ctx context.Context, s *session) error {
 func (rd *reading) joinLevel(ctx context.Context, s *session, j *join, parent string, doc *value, prefix string, lone bool) error {
 	paths, err := rd.joinFiles(s, j, parent, doc)
 	if err != nil {
-		s.main.warn("%v", err)
+		s.main.conv.Read.Incomplete = err.Error()
 	}
 	if len(paths) == 0 && prefix != "" && !lone {
 		s.joinedRecord("{"+prefix+"}", parent)
@@ -425,7 +425,7 @@ func (rd *reading) runText(ctx context.Context) (bool, error) {
 		if t.s == nil {
 			return false, err
 		}
-		t.s.main.warn("%v", err)
+		t.s.main.conv.Read.Incomplete = err.Error()
 	}
 	if t.s == nil {
 		return false, nil // no start line: not this kind of file

@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"os"
@@ -689,5 +691,35 @@ messages:
 	}
 	if seen != 4 {
 		t.Errorf("asked %d times", seen)
+	}
+}
+
+// What stands before the damage of a packed file is read, and the conversation says that it
+// is not whole.
+func TestDamagedPackedFileIsIncomplete(t *testing.T) {
+	m := load(t, `
+sources:
+  - {id: log, paths: ["~/*.jsonl"], container: jsonl}
+  - {id: notes, paths: ["~/*.md"], container: text, lines: [{kind: me, match: '^(?P<text>.*)$'}], messages: notes}
+define: {notes: [{as: user, text: text}]}
+`+talk)
+	pack := func(line string) string {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		for i := range 2000 {
+			fmt.Fprintf(z, line+"\n", i*i)
+		}
+		z.Close()
+		return b.String()[:b.Len()-100]
+	}
+	env := homeWith(t, map[string]string{"a.jsonl.gz": pack(`{"who":"me","say":"heron %d"}`), "b.md.gz": pack("heron %d")})
+	got := readAll(t, m, env, ReadOptions{})
+	if len(got) != 2 {
+		t.Fatalf("%d conversations", len(got))
+	}
+	for _, c := range got {
+		if len(c.Messages) == 0 || !strings.HasPrefix(c.Messages[0].Text, "heron 0") || !strings.Contains(c.Read.Incomplete, "unpacked byte") {
+			t.Errorf("%s: %d messages, incomplete %q", c.File, len(c.Messages), c.Read.Incomplete)
+		}
 	}
 }

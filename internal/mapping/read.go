@@ -438,7 +438,7 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 		if ctx.Err() != nil {
 			return true, ctx.Err()
 		}
-		s.main.warn("%v", err) // what was read until here stands
+		s.main.conv.Read.Incomplete = err.Error() // what was read until here stands
 	}
 	return true, s.end(ctx, "", rd.stem())
 }
