@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -151,7 +152,7 @@ func (a *app) readNotes(c *chat.Conversation) {
 		a.complain("parlance: " + c.File + ": " + plural(news, "record") + " of a kind that the mapping does not know; see them with --format messages, under read.no_rule")
 	}
 	if r.Incomplete != "" {
-		a.complain("parlance: " + c.File + ": incomplete: " + r.Incomplete)
+		a.complain("parlance: " + c.File + ": incomplete: " + strings.TrimPrefix(r.Incomplete, c.File+": "))
 	}
 }
 

@@ -269,11 +269,12 @@ func (s *searching) look(ctx context.Context, f *file) (traces, error) {
 		needles = slices.Concat(needles, ownNames)
 	}
 	seen, err := s.r.scan(ctx, f, needles)
-	if err != nil {
-		if ctx.Err() == nil {
-			s.r.problem(f.Provider, f.Path, err, f.bound)
-		}
+	if ctx.Err() != nil {
 		return traces{}, ctx.Err()
+	}
+	if err != nil {
+		// What stands before the damage counts, and so does the name.
+		s.r.problem(f.Provider, f.Path, err, f.bound)
 	}
 	var t traces
 	t.phrase, t.words = plan.match(seen[:len(plan.needles)], f.fold)

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -587,5 +589,39 @@ func TestRowsAreReadInBatches(t *testing.T) {
 	l = w.search("kestrel")
 	if ids(l) != "crate:ses_old" || l.Work.Sifted != 4 || l.Work.Read != 1 {
 		t.Errorf("a rare word: got %s, work %+v", ids(l), l.Work)
+	}
+}
+
+// A packed file that was cut is read up to the damage by search, id and list alike.
+func TestDamagedPackedFileIsSearched(t *testing.T) {
+	w := newWorld(t, "acme")
+	at := w.ago(hour)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for i := range 2000 { // enough that much of it comes out before the cut
+		fmt.Fprintln(z, said(at, "me", fmt.Sprintf("heron %d", i*i)))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := w.write(".acme/x/cut-7.jsonl.gz", at)
+	if err := os.WriteFile(path, packed.Bytes()[:packed.Len()-100], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.touch(path, at)
+	for _, text := range []string{"", "heron 81", "cut-7", "acme:cut-7", "ut-7"} {
+		l := w.search(text)
+		if got := ids(l); got != "acme:cut-7" {
+			t.Errorf("search %q: got %q", text, got)
+		}
+		if len(l.Problems) != 1 || l.Problems[0].Path != path || !strings.Contains(l.Problems[0].Reason, "unpacked byte") {
+			t.Errorf("search %q: problems %+v", text, l.Problems)
+		}
+	}
+	if got, err := load(t, w, "ut-7", ""); err != nil || len(got) != 1 {
+		t.Errorf("show: got %q, %v", got, err)
+	}
+	if l := w.search("egret"); len(l.Rows) != 0 || len(l.Problems) != 1 {
+		t.Errorf("got %+v", l)
 	}
 }
