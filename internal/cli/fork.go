@@ -62,9 +62,7 @@ func (a *app) fork(cmd *cobra.Command, search string, o render.ForkOptions) erro
 		return err
 	}
 	a.problems(found.Problems)
-	if found.Note != "" {
-		a.complain("parlance: " + found.Note)
-	}
+	o.Note = found.Note
 	read := func(keep func(*chat.Message) bool) (*chat.Conversation, error) {
 		return found.Read(cmd.Context(), keep)
 	}

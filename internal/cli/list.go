@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"parlance/internal/chat"
 	"parlance/internal/history"
 	"parlance/internal/render"
 )
@@ -95,13 +94,9 @@ func (a *app) list(cmd *cobra.Command, q history.Query) error {
 		return err
 	}
 	a.problems(l.Problems)
-	searched := !chat.Blank(q.Text)
-	o := render.ListingOptions{Search: q.Text, Titles: !searched, More: l.More, Tokens: -1}
-	if l.Current != nil {
-		o.Current = l.Current.FullID()
-	}
+	answer := render.Answer(render.Results{Search: q.Text, Rows: l.Rows, Current: l.Current, More: l.More, Nearest: l.Nearest, Looked: l.Looked}, -1)
 	if len(l.Rows) == 0 {
-		return none("%s", render.Miss(render.Listing(nil, o), l.Nearest, l.Looked))
+		return none("%s", answer)
 	}
 	out := bufio.NewWriter(a.out)
 	if a.json {
@@ -109,8 +104,11 @@ func (a *app) list(cmd *cobra.Command, q history.Query) error {
 			out.Write(render.RowJSON(&l.Rows[i]))
 			out.WriteByte('\n')
 		}
+		if l.Current != nil {
+			a.complain("parlance: left out: " + l.Current.FullID() + ", the conversation that asks")
+		}
 	} else {
-		out.WriteString(render.Listing(l.Rows, o))
+		out.WriteString(answer)
 		out.WriteByte('\n')
 	}
 	return out.Flush()
