@@ -334,6 +334,9 @@ func (x *scopes) term(t *term, f *frame) got {
 		g = textGot(s)
 	}
 	if t.parse {
+		if t.kind == termConcat {
+			g = textGot(x.text(g))
+		}
 		if g = x.parsed(g); g.kind == gotNone {
 			return g
 		}
