@@ -1,0 +1,4 @@
+-- The editor's own storage: of each extension one row with its state as JSON.
+CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+INSERT INTO ItemTable VALUES ('some.other', 'no JSON');
+INSERT INTO ItemTable VALUES ('kilocode.Kilo-Code', '{"mode": "code", "taskHistory": [{"id": "1751889600000", "number": 1, "ts": 1751889611000, "task": "Limit requests", "tokensIn": 50, "tokensOut": 7, "totalCost": 0.001, "workspace": "/srv/weir", "mode": "code"}, {"id": "0190aaaa-0000-7000-8000-0000000000c1", "rootTaskId": "1751889600000", "parentTaskId": "1751889600000", "number": 2, "ts": 1751889609900, "task": "Why one per second?", "tokensIn": 5, "tokensOut": 2, "totalCost": 0, "workspace": "/srv/weir", "mode": "ask"}, {"id": "1751976000000", "number": 3, "ts": 1751976000500, "task": "Its folder is gone", "tokensIn": 1, "tokensOut": 1, "totalCost": 0, "workspace": "/srv/gone"}]}');
