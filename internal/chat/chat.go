@@ -100,6 +100,7 @@ type Report struct {
 	Records    int
 	Used       int
 	Skipped    map[string]int // by the record's type
+	Dropped    map[string]int // parts of texts that clean-up removed: by tag, or the rule
 	NoRule     map[string]int // news: records, or blocks of one, that no rule knew
 	Broken     []Broken
 	BrokenMore int      // broken records beyond the kept ones

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -49,14 +50,29 @@ func Preview(text string) string {
 }
 
 // Prompt is the preview of the first user message that says something, "" if there is none.
+// One that is only a command, such as "/clear", counts where there is no other: it does not
+// say what a conversation is about.
 func Prompt(c *Conversation) string {
+	first := ""
 	for i := range c.Messages {
-		if m := &c.Messages[i]; m.Role == User && !m.Abandoned && !Blank(m.Text) {
+		m := &c.Messages[i]
+		if m.Role != User || m.Abandoned || Blank(m.Text) {
+			continue
+		}
+		if !IsCommand(m.Text) {
 			return Preview(m.Text)
 		}
+		if first == "" {
+			first = Preview(m.Text)
+		}
 	}
-	return ""
+	return first
 }
+
+var commandForm = regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:.-]*(?: [^\n]*)?$`)
+
+// IsCommand reports whether text is nothing but a typed slash command, with its arguments.
+func IsCommand(text string) bool { return commandForm.MatchString(strings.TrimSpace(text)) }
 
 // Context is a match on one line with what surrounds it: the match between "**", 128 runes
 // in all, and "..." on each side where something was cut.

@@ -102,3 +102,25 @@ func TestHeadAndTail(t *testing.T) {
 		}
 	}
 }
+
+func TestPromptPassesOverCommands(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		texts []string
+		want  string
+	}{
+		{"a command first", []string{"/clear", "fix the port"}, "fix the port"},
+		{"with arguments", []string{"/model opus", "fix the port"}, "fix the port"},
+		{"nothing else", []string{"/init now", "/quit"}, "/init now"},
+		{"a path is no command", []string{"/srv/app is gone", "other"}, "/srv/app is gone"},
+		{"a command with text below", []string{"/plan\nthe port", "other"}, "/plan the port"},
+	} {
+		conv := &Conversation{}
+		for _, text := range c.texts {
+			conv.Messages = append(conv.Messages, Message{Role: User, Text: text})
+		}
+		if got := Prompt(conv); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}

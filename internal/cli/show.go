@@ -113,6 +113,9 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 		return err
 	}
 	a.readNotes(last)
+	if n == 1 && len(last.Messages) == 0 && last.Read.Incomplete != "" {
+		return &exitError{exitWrong, ""} // the reason stands above
+	}
 	if f.follow {
 		return a.follow(ctx, h, out, printer, last)
 	}

@@ -135,13 +135,14 @@ type verdict struct {
 // A tally sums up a conversation whose messages were noted, message by message in their
 // order. Of the messages themselves it keeps those with a text and the last ones.
 type tally struct {
-	d       *digester
-	c       *chat.Conversation
-	out     found
-	prompt  string
-	counted int // as chat.CountMessages does
-	words   uint64
-	prune   int // length of c.Messages at which it is thinned again
+	d        *digester
+	c        *chat.Conversation
+	out      found
+	own, all hits // of its own messages, and with those it inherited
+	prompt   string
+	command  bool // prompt is nothing but a command
+	counted  int  // as chat.CountMessages does
+	prune    int  // length of c.Messages at which it is thinned again
 }
 
 // tailKept is how many of the last messages stay: by them the conversation that asks is known.
@@ -186,30 +187,43 @@ func (t *tally) take(m *chat.Message) {
 	if m.Abandoned {
 		return
 	}
-	if t.prompt == "" && m.Role == chat.User {
-		t.prompt = n.prompt
+	if m.Role == chat.User && n.prompt != "" && (t.prompt == "" || t.command && !chat.IsCommand(n.prompt)) {
+		t.prompt, t.command = n.prompt, chat.IsCommand(n.prompt)
 	}
-	if m.Inherited {
-		return
+	t.all.take(t.d, m, n)
+	if !m.Inherited {
+		t.own.take(t.d, m, n)
 	}
-	t.words |= n.words
-	out.wordsTogether = out.wordsTogether || t.d.q.words != nil && n.words == t.d.allWords()
+}
+
+// hits sums up what messages hold of a query.
+type hits struct {
+	n           int
+	first, last string // contexts
+	user, other bool   // who said it
+	words       uint64
+	together    bool // all words in one message
+}
+
+func (h *hits) take(d *digester, m *chat.Message, n *note) {
+	h.words |= n.words
+	h.together = h.together || d.q.words != nil && n.words == d.allWords()
 	if n.hits == 0 {
 		return
 	}
-	out.hits += n.hits
-	out.user = out.user || m.Role == chat.User
-	out.other = out.other || m.Role != chat.User
+	h.n += n.hits
+	h.user = h.user || m.Role == chat.User
+	h.other = h.other || m.Role != chat.User
 	if n.first == "" {
 		return // one of very many
 	}
-	if out.hitFirst == "" {
-		out.hitFirst = n.first
+	if h.first == "" {
+		h.first = n.first
 	}
-	if out.hits > 1 {
-		out.hitTo = n.first
+	if h.n > 1 {
+		h.last = n.first
 		if n.last != "" {
-			out.hitTo = n.last
+			h.last = n.last
 		}
 	}
 }
@@ -218,15 +232,25 @@ func (d *digester) allWords() uint64 { return uint64(1)<<len(d.q.words) - 1 }
 
 // digest is the sum. The conversation is the one that asks if it was touched just now:
 // touched is the time of its files.
-func (t *tally) digest(f *file, touched, now time.Time) *found {
+func (t *tally) digest(f *file, touched, now time.Time, has func(id string) bool) *found {
 	d, c, out := t.d, t.c, &t.out
+	said := &t.own
+	if t.all.n > t.own.n || t.all.words != t.own.words || t.all.together != t.own.together {
+		// What was copied from a parent is the parent's; it counts here if that one is gone,
+		// because then it stands nowhere else.
+		if c.Parent != "" && !has(c.Parent) {
+			said = &t.all
+		}
+	}
+	out.hits, out.hitFirst, out.hitTo = said.n, said.first, said.last
+	out.user, out.other, out.wordsTogether = said.user, said.other, said.together
 	out.row, out.f, out.source = chat.NewRow(c), f, f.sourceIndex(c.Source)
 	out.row.Messages = t.counted
 	if c.Read.Incomplete == mapping.EndsOnly {
 		out.row.Messages = chat.Uncounted
 	}
 	out.row.Prompt = t.prompt
-	out.allWords = d.q.words != nil && t.words == d.allWords()
+	out.allWords = d.q.words != nil && said.words == d.allWords()
 	out.current = chat.Current(c, touched, now)
 	if d.q.needle != "" {
 		d.names(c, &out.verdict)

@@ -127,14 +127,27 @@ func (r *run) keysOf(f *file) func(context.Context, string) (map[string]bool, bo
 }
 
 func (r *run) parentKeys(ctx context.Context, child *file, id string) (map[string]bool, bool) {
-	try := func(m member) (map[string]bool, bool) {
+	return r.another(ctx, child, id, func(m member) (map[string]bool, bool) {
 		row := ""
 		if m.rows != nil {
 			row = m.rows[0]
 		}
 		keys, err := child.m.Keys(ctx, m.f.File, row)
 		return keys, err == nil && len(keys) > 0
-	}
+	})
+}
+
+// has says whether another file of child's provider holds the conversation of that id.
+func (r *run) has(ctx context.Context, child *file, id string) bool {
+	_, found := r.another(ctx, child, id, func(m member) (map[string]bool, bool) {
+		return nil, m.rows != nil || m.f.hint == id || slices.Contains(r.idsIn(ctx, m.f), id)
+	})
+	return found
+}
+
+// another tries the places where the conversation of that id may be, but for child itself,
+// until one is right.
+func (r *run) another(ctx context.Context, child *file, id string, try func(member) (map[string]bool, bool)) (map[string]bool, bool) {
 	var rest []*file
 	for _, f := range r.files {
 		switch {

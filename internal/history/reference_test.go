@@ -127,7 +127,7 @@ func reference(t *testing.T, h *History, kept []whole, q Query) (rows []string, 
 			m := &c.Messages[i]
 			talk := m.Role == chat.User || m.Role == chat.Assistant
 			tools := m.Role == chat.ToolCall || m.Role == chat.ToolResult
-			if m.Abandoned || m.Inherited || !(q.In == InAll || q.In == InTools && tools || q.In != InTools && talk) {
+			if m.Abandoned || m.Inherited && slices.ContainsFunc(kept, func(k whole) bool { return k.c.Provider == c.Provider && k.c.ID == c.Parent }) || !(q.In == InAll || q.In == InTools && tools || q.In != InTools && talk) {
 				continue
 			}
 			folded := chat.Fold(m.Body())

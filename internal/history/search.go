@@ -389,7 +389,7 @@ func (s *searching) read(ctx context.Context, it *item) error {
 				t.take(&c.Messages[i])
 			}
 		}
-		batch = append(batch, t.digest(f, s.r.touched(c, f), s.r.now))
+		batch = append(batch, t.digest(f, s.r.touched(c, f), s.r.now, func(id string) bool { return s.r.has(ctx, f, id) }))
 		if s.seen != nil {
 			s.mu.Lock()
 			defer s.mu.Unlock()

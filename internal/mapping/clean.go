@@ -17,13 +17,13 @@ type piece struct {
 
 // apply cleans one text of the role: tags first, then rules on what is left. Nothing is
 // returned for what was dropped.
-func (c *cleaner) apply(role chat.Role, text string) []piece {
+func (c *cleaner) apply(role chat.Role, text string, dropped func(what string)) []piece {
 	if c == nil {
 		return []piece{{role: role, text: text}}
 	}
 	pieces := []piece{{role: role, text: text}}
 	if (c.tags != nil || c.star != "") && strings.IndexByte(text, '<') >= 0 {
-		pieces = c.cutTags(role, text)
+		pieces = c.cutTags(role, text, dropped)
 	}
 	if len(c.rules) == 0 {
 		return pieces
@@ -32,7 +32,7 @@ func (c *cleaner) apply(role chat.Role, text string) []piece {
 	for _, p := range pieces {
 		if p.role == role {
 			var keep bool
-			if p, keep = c.applyRules(p); !keep {
+			if p, keep = c.applyRules(p, dropped); !keep {
 				continue
 			}
 		}
@@ -41,7 +41,7 @@ func (c *cleaner) apply(role chat.Role, text string) []piece {
 	return out
 }
 
-func (c *cleaner) applyRules(p piece) (piece, bool) {
+func (c *cleaner) applyRules(p piece, dropped func(what string)) (piece, bool) {
 	// A predicate on a text reads nothing but the text.
 	var x scopes
 	for _, r := range c.rules {
@@ -49,6 +49,7 @@ func (c *cleaner) applyRules(p piece) (piece, bool) {
 			continue
 		}
 		if r.drop {
+			dropped(r.path)
 			return p, false
 		}
 		if r.as != "" {
@@ -81,21 +82,21 @@ type block struct {
 }
 
 // cutTags takes the tagged blocks out of a text. A text without one comes back as it is.
-func (c *cleaner) cutTags(role chat.Role, text string) []piece {
+func (c *cleaner) cutTags(role chat.Role, text string, dropped func(what string)) []piece {
 	whole := text
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "\uFEFF"); ok {
 		text = rest // it came with a file that was pasted or piped in, and is nothing to see
 	}
 	if c.star != "" {
 		if b, ok := c.starBlock(text); ok {
-			return c.assemble(role, text, []block{b})
+			return c.assemble(role, text, []block{b}, dropped)
 		}
 	}
 	blocks := c.blocks(text)
 	if len(blocks) == 0 {
 		return []piece{{role: role, text: whole}}
 	}
-	return c.assemble(role, text, blocks)
+	return c.assemble(role, text, blocks, dropped)
 }
 
 // starBlock is the block of a tag that the table does not name: the text begins with it,
@@ -234,7 +235,7 @@ func closeBlock(text, name string, from int) (string, int) {
 
 // assemble makes the pieces of a text: what is left keeps the role and the place of its
 // first part, the blocks' messages stand before or behind it as in the text.
-func (c *cleaner) assemble(role chat.Role, text string, blocks []block) []piece {
+func (c *cleaner) assemble(role chat.Role, text string, blocks []block, dropped func(what string)) []piece {
 	inside := false
 	for _, b := range blocks {
 		inside = inside || b.what == "inside"
@@ -257,10 +258,13 @@ func (c *cleaner) assemble(role chat.Role, text string, blocks []block) []piece 
 	for _, b := range blocks {
 		if !inside {
 			keep(text[at:b.start])
+		} else if strings.TrimSpace(text[at:b.start]) != "" {
+			dropped("text outside of tags")
 		}
 		at = b.end
 		switch b.what {
 		case "drop":
+			dropped(b.name)
 		case "inside":
 			keep(b.inside)
 		case "command":

@@ -54,7 +54,7 @@ func TestCleanTags(t *testing.T) {
 		{"a byte order mark and no block", commands, "\ufeffa < b", "user \"\\ufeffa < b\""},
 		{"upper case is another tag", commands, "<SYSTEM-REMINDER>x</SYSTEM-REMINDER>", `user "<SYSTEM-REMINDER>x</SYSTEM-REMINDER>"`},
 	} {
-		if got := show(c.by.apply(chat.User, c.in)); got != c.want {
+		if got := show(c.by.apply(chat.User, c.in, func(string) {})); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -63,7 +63,7 @@ func TestCleanTags(t *testing.T) {
 func TestCleanManyUnclosedTagsIsOneScan(t *testing.T) {
 	by := &cleaner{tags: map[string]string{"a": "drop"}}
 	text := "x\n" + strings.Repeat("<a>\n", 200_000)
-	if got := by.apply(chat.User, text); len(got) != 1 || got[0].text != text {
+	if got := by.apply(chat.User, text, func(string) {}); len(got) != 1 || got[0].text != text {
 		t.Errorf("an unclosed tag behind text is ordinary text, got %d pieces", len(got))
 	}
 }
@@ -85,7 +85,7 @@ func TestCleanRules(t *testing.T) {
 		{"&lt;b&gt; &amp;amp;", `system "<b> &amp;"`},
 		{"other", `user "other"`},
 	} {
-		if got := show(by.apply(chat.User, c.in)); got != c.want {
+		if got := show(by.apply(chat.User, c.in, func(string) {})); got != c.want {
 			t.Errorf("%q:\ngot  %s\nwant %s", c.in, got, c.want)
 		}
 	}

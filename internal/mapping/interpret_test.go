@@ -723,3 +723,18 @@ define: {notes: [{as: user, text: text}]}
 		}
 	}
 }
+
+func TestWhatCleanUpDropsIsCounted(t *testing.T) {
+	y := `
+messages: [{when: {who: me}, as: user, text: say}]
+clean: {user: {tags: {note: drop, ask: inside}, rules: [{when: {starts: noise}, drop: true}]}}
+`
+	c := oneLog(t, y, `{"who":"me","say":"<note>x</note>\nhi"}
+{"who":"me","say":"around\n<ask>port?</ask>"}
+{"who":"me","say":"noise again"}
+`)
+	expectLines(t, c, "\nuser hi\nuser port?\n")
+	if d := c.Read.Dropped; d["note"] != 1 || d["text outside of tags"] != 1 || d["clean.user.rules[0]"] != 1 || len(d) != 3 {
+		t.Errorf("dropped %v", d)
+	}
+}

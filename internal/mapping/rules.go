@@ -242,7 +242,7 @@ func (r *recordRun) prose(ru *rule, f *frame, role chat.Role) {
 	name := r.evalText(ru.name, f)
 	pieces := []piece{{role: role, text: text}}
 	if strings.TrimSpace(text) != "" {
-		pieces = r.m.clean[role].apply(role, text)
+		pieces = r.m.clean[role].apply(role, text, func(what string) { count(&r.b.conv.Read.Dropped, what) })
 	}
 	for _, p := range pieces {
 		if strings.TrimSpace(p.text) == "" && p.role != chat.Compaction && p.role != chat.ToolCall {

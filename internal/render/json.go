@@ -65,6 +65,7 @@ type readJSON struct {
 	Records int            `json:"records"`
 	Used    int            `json:"used"`
 	Skipped map[string]int `json:"skipped,omitempty"`
+	Dropped map[string]int `json:"dropped,omitempty"`
 	NoRule  map[string]int `json:"no_rule,omitempty"`
 	Broken  []brokenJSON   `json:"broken,omitempty"`
 	Torn    bool           `json:"torn,omitempty"`
@@ -118,7 +119,7 @@ func MessagesJSON(w io.Writer, c *chat.Conversation, redact Redactor) error {
 		})))
 	}
 	r := &c.Read
-	read := readJSON{Records: r.Records, Used: r.Used, Skipped: r.Skipped, NoRule: r.NoRule, Torn: r.Torn,
+	read := readJSON{Records: r.Records, Used: r.Used, Skipped: r.Skipped, Dropped: r.Dropped, NoRule: r.NoRule, Torn: r.Torn,
 		BrokenMore: r.BrokenMore, Warnings: r.Warnings, Incomplete: r.Incomplete}
 	for _, b := range r.Broken {
 		read.Broken = append(read.Broken, brokenJSON(b))
