@@ -45,7 +45,7 @@ func (c *cleaner) applyRules(p piece, dropped func(what string)) (piece, bool) {
 	// A predicate on a text reads nothing but the text.
 	var x scopes
 	for _, r := range c.rules {
-		if !x.textHolds(r.when, p.text) {
+		if r.when != nil && !x.textHolds(r.when, p.text) {
 			continue
 		}
 		if r.drop {

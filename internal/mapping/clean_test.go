@@ -123,3 +123,13 @@ func TestParseTime(t *testing.T) {
 		t.Errorf("zone local: %v", at)
 	}
 }
+
+// A rule without a condition is for every text.
+func TestCleanRuleWithoutWhen(t *testing.T) {
+	c := &cleaner{rules: []*cleanRule{{after: new("Request:")}}}
+	for in, want := range map[string]string{"Files: a.go\nRequest: fix it": `user "fix it"`, "fix it": `user "fix it"`} {
+		if got := show(c.apply(chat.User, in)); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
