@@ -174,7 +174,7 @@ var keyTable = []keyInfo{
 	{In: inSource, Name: "split", Kind: kindTexts, About: "environment variables that may hold several values with commas", Example: "split: [ACME_HOME]"},
 	{In: inSource, Name: "capture", Kind: kindRegexp, About: "RE2 with named groups on the whole path; the groups become file:NAME", Example: "capture: '/(?P<project>[^/]+)/log/'"},
 	{In: inSource, Name: "container", Kind: kindText, Values: containerWords, About: "how the file is cut into records", Example: "container: jsonl"},
-	{In: inSource, Name: "decoder", Kind: kindText, About: "instead of container: Go code that makes records of a store", Example: "decoder: kiro_ide"},
+	{In: inSource, Name: "decoder", Kind: kindText, About: "instead of container: Go code that makes records of a store", Example: "decoder: acme_store"},
 	{In: inSource, Name: "options", Kind: kindTextMap, For: []string{"decoder"}, About: "of the decoder", Example: "options: {index: sessions.json}"},
 	{In: inSource, Name: "when", Kind: kindCond, For: []string{"jsonl", "json", "text"}, About: "must hold for the document (json) or one of the first 50 records, else the next source is tried", Example: "when: {type: session}"},
 	{In: inSource, Name: "kind", Kind: kindText, Values: []string{"main", "subagent"}, Default: "main", About: "whose conversations these are", Example: "kind: subagent"},
