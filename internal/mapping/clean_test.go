@@ -128,7 +128,7 @@ func TestParseTime(t *testing.T) {
 func TestCleanRuleWithoutWhen(t *testing.T) {
 	c := &cleaner{rules: []*cleanRule{{after: new("Request:")}}}
 	for in, want := range map[string]string{"Files: a.go\nRequest: fix it": `user "fix it"`, "fix it": `user "fix it"`} {
-		if got := show(c.apply(chat.User, in)); got != want {
+		if got := show(c.apply(chat.User, in, func(string) {})); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}
