@@ -513,3 +513,62 @@ func compact(raw string) string {
 	}
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
+
+// closed is what a JSON document that was cut off holds up to its last whole value or opened
+// bracket, as a document of its own; "" if there is nothing.
+func closed(s string) string {
+	var open []byte // the brackets that have to follow
+	key := false    // in an object: a key comes next
+	end, ends := 0, 0
+	i := skipSpace(s, 0)
+scan:
+	for i < len(s) {
+		switch c := s[i]; c {
+		case '{', '[':
+			open, key = append(open, c+2), c == '{' // '{'+2 is '}', '['+2 is ']'
+			i++
+		case '}', ']':
+			if len(open) == 0 || open[len(open)-1] != c {
+				break scan
+			}
+			open = open[:len(open)-1]
+			i++
+		case ',', ':':
+			key = c == ',' && len(open) > 0 && open[len(open)-1] == '}'
+			i = skipSpace(s, i+1)
+			continue
+		case '"':
+			j := skipString(s, i)
+			if j < 0 {
+				break scan
+			}
+			if i = j; key {
+				i = skipSpace(s, i)
+				continue
+			}
+		default:
+			j := i
+			for j < len(s) && strings.IndexByte(",]} \n\r\t", s[j]) < 0 {
+				j++
+			}
+			if j == len(s) {
+				break scan // perhaps not the whole of it
+			}
+			i = j
+		}
+		end, ends = i, len(open)
+		if len(open) == 0 {
+			break
+		}
+		i = skipSpace(s, i)
+	}
+	if end == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(s[:end])
+	for ; ends > 0; ends-- {
+		b.WriteByte(open[ends-1])
+	}
+	return b.String()
+}

@@ -56,6 +56,46 @@ func TestGetLastDuplicateWins(t *testing.T) {
 	}
 }
 
+func TestClosed(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"only opened", `{`, "{}"},
+		{"a key", `{"a"`, "{}"},
+		{"no value", `{"a": `, "{}"},
+		{"half a text", `{"a":1,"b":"tw`, `{"a":1}`},
+		{"an escape at the end", `{"a":1,"b":"\`, `{"a":1}`},
+		{"half a number", `{"a":1,"b":12`, `{"a":1}`},
+		{"half a word", `[true, fal`, `[true]`},
+		{"a comma", `{"a":[1,2],`, `{"a":[1,2]}`},
+		{"deep", `{"a":[{"b":"}]"},{"c":[[3],`, `{"a":[{"b":"}]"},{"c":[[3]]}]}`},
+		{"an opened list", `{"a":[{"b":1},[`, `{"a":[{"b":1},[]]}`},
+		{"whole", ` {"a":1} `, ` {"a":1}`},
+		{"more behind it", `{"a":1}{"b":2}`, `{"a":1}`},
+		{"wrong bracket", `{"a":[1}`, `{"a":[1]}`},
+	} {
+		if got := closed(c.text); got != c.want {
+			t.Errorf("%s: closed(%q) = %q, want %q", c.name, c.text, got, c.want)
+		}
+	}
+}
+
+// FuzzClosed: of every beginning of a document a document is left.
+func FuzzClosed(f *testing.F) {
+	f.Add(`{"a":[1,{"b":"c\"d"}],"e":[],"f":{"g":null}}`, uint16(20))
+	f.Add(`[[[1.5e3,true],"x"],{}]`, uint16(9))
+	f.Fuzz(func(t *testing.T, text string, n uint16) {
+		var a arena
+		if v, ok := parseRecord(text, &a); !ok || v.kind() < jsonArray {
+			return
+		}
+		cut := text[:min(int(n), len(text))]
+		got := closed(cut)
+		if _, ok := parseRecord(got, &a); got != "" && !ok {
+			t.Fatalf("closed(%q) = %q", cut, got)
+		}
+	})
+}
+
 // FuzzJSON holds the walker against encoding/json and gjson: whatever they take as one
 // value, it takes, with the same members and texts.
 func FuzzJSON(f *testing.F) {
