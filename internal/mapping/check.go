@@ -172,6 +172,14 @@ func (r *testRun) lay(ctx context.Context) error {
 	if info, err := os.Stat(path); err == nil {
 		r.file.Size = info.Size()
 	}
+	if d, ok := decoders[r.src.Decoder]; ok && len(t.files) > 0 {
+		st := &store{options: r.src.Options}
+		for _, name := range slices.Sorted(maps.Keys(t.files)) {
+			st.files = append(st.files, r.place(home, path, name))
+		}
+		slices.Sort(st.files)
+		r.file.groups, _ = d.groups(ctx, st)
+	}
 	return r.laySide()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"parlance/internal/chat"
 	"parlance/internal/source"
 )
 
@@ -20,7 +21,6 @@ import (
 type pool struct {
 	values []string // objects and arrays, as JSON
 	side   map[string][]string
-	opaque bool // some sample's records are not known
 	bytes  int
 }
 
@@ -96,7 +96,10 @@ func (r *testRun) gather(ctx context.Context, p *pool) {
 		}
 	}
 	if r.src.Decoder != "" && t.records == nil {
-		p.opaque = true
+		rd := &reading{m: r.m, src: r.src, file: r.file, opts: &ReadOptions{}}
+		rd.emit = func(*chat.Conversation) error { return nil }
+		rd.decoded = func(raw string) { p.add(raw, 0) }
+		rd.runDecoder(ctx) // what fails is reported by the test
 	}
 }
 
@@ -176,9 +179,6 @@ func (r *testRun) gatherRows(ctx context.Context, p *pool) {
 
 // neverFound warns of selectors that found nothing in any sample.
 func (m *Mapping) neverFound(p *pool) []Problem {
-	if p.opaque {
-		return nil
-	}
 	// Tables in databases are in no sample; the keys of a source are proved by what it reads.
 	passed := func(path string) bool {
 		if rest, ok := strings.CutPrefix(path, "lookups."); ok {

@@ -80,11 +80,29 @@ func (s *session) joinedRecord(raw, path string) {
 	}
 }
 
-func quotedKey(key string) string {
+func quoted(text string) string {
 	var b strings.Builder
-	quote(&b, key)
-	return b.String() + ":"
+	quote(&b, text)
+	return b.String()
 }
+
+// objectOf writes an object. pairs are its keys, each with a JSON value.
+func objectOf(pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		b.WriteByte("{,"[min(i, 1)])
+		quote(&b, pairs[i])
+		b.WriteByte(':')
+		b.WriteString(pairs[i+1])
+	}
+	if len(pairs) == 0 {
+		b.WriteByte('{')
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func quotedKey(key string) string { return quoted(key) + ":" }
 
 // joinFilesMax bounds the files of one level: a conversation with more parts than that is a
 // pattern gone wrong.

@@ -293,6 +293,9 @@ func (m *Mapping) HintID(f File) (id string, exact bool) {
 	if len(f.Sources) == 0 {
 		return "", false
 	}
+	if len(f.groups) > 0 {
+		return f.groups[0].id, false
+	}
 	src := m.Sources[f.Sources[0]]
 	rd := &reading{m: m, src: src, file: f, opts: &ReadOptions{}}
 	file := m.Captures(src, f.Path)

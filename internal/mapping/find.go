@@ -28,7 +28,8 @@ type Env struct {
 	Cwds func() []string
 }
 
-// A File is one file or database that a mapping's patterns found. Nothing of it was read.
+// A File is one file or database that a mapping's patterns found, or several that hold one
+// conversation. Nothing of it was read, but what tells that they do.
 type File struct {
 	Provider string
 	Path     string // as found, cleaned, with the system's separators
@@ -42,6 +43,20 @@ type File struct {
 	env      Env            // where it was found: lookups are patterns too
 	registry map[int]string // per source: the registry element (JSON), for side:
 	base     map[int]string // per source: the folder that holds whatever may be read beside the file; see confines
+	groups   []group        // of a decoder's source: what Find put together
+}
+
+// Parts are the files in which Read finds what it reads of f: its own, but for a source with
+// a decoder, which may need several for one conversation. f.Path comes first.
+func (f File) Parts() []string {
+	if len(f.groups) == 0 {
+		return []string{f.Path}
+	}
+	var parts []string
+	for _, g := range f.groups {
+		parts = append(parts, g.files...)
+	}
+	return parts
 }
 
 // A FindError is a place that could not be looked into. Err does not repeat the path.
@@ -70,10 +85,6 @@ func (m *Mapping) find(ctx context.Context, env Env, limits globLimits) ([]File,
 		w.problem(e.Path, e.Err)
 	}
 	w.walk(places)
-	for i := range w.errs {
-		w.errs[i].Provider = m.Name
-	}
-	slices.SortFunc(w.errs, func(a, b FindError) int { return cmp.Compare(a.Path, b.Path) })
 	found := mergeLinked(w.found)
 	order := make([]*foundFile, len(found))
 	for i := range found {
@@ -94,6 +105,12 @@ func (m *Mapping) find(ctx context.Context, env Env, limits globLimits) ([]File,
 		files[i] = like
 		files[i].Path, files[i].Size, files[i].ModTime = f.path, f.info.Size(), f.time
 	}
+	files, more := m.united(ctx, files)
+	w.errs = append(w.errs, more...)
+	for i := range w.errs {
+		w.errs[i].Provider = m.Name
+	}
+	slices.SortFunc(w.errs, func(a, b FindError) int { return cmp.Compare(a.Path, b.Path) })
 	return files, w
 }
 
@@ -297,8 +314,8 @@ func mergePlaces(places, more []*globPlace) []*globPlace {
 
 // FileAt is the file at path as this mapping would read it, whether or not a pattern finds
 // it there. Sources are those with a pattern that fits the path; if there is none, because
-// the file was copied from its place, all that can be read. A relative path starts at
-// env.Cwd.
+// the file was copied from its place, all that can be read. A part of what a decoder takes
+// for one conversation gives the whole. A relative path starts at env.Cwd.
 func (m *Mapping) FileAt(env Env, path string) (File, error) {
 	if !filepath.IsAbs(path) && env.Cwd != "" {
 		path = filepath.Join(env.Cwd, path)
@@ -361,7 +378,7 @@ func (m *Mapping) FileAt(env Env, path string) (File, error) {
 	f := m.fileOf(env, fit)
 	f.Path, f.Size = path, info.Size()
 	f.ModTime = m.modTime(&foundFile{path: path, info: info, places: fit})
-	return f, nil
+	return m.whole(context.Background(), env, f), nil
 }
 
 // otherSpellings are the paths under which a pattern may know a file that was given through

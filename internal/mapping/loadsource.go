@@ -164,13 +164,17 @@ func (l *loader) container(f *fields, s *Source) {
 			l.at(codeConflict, f.keys["decoder"], at, "decoder beside container", "a source has one of them")
 		}
 		d, known := decoders[v.text]
-		if !known && len(decoders) > 0 {
+		if !known {
 			l.at(codeUndefined, v, at, fmt.Sprintf("no decoder %q", shorten(v.text)), didYouMean(v.text, "decoders", slices.Sorted(maps.Keys(decoders))))
 		}
 		if o, at := f.at("options"); known && o != nil {
 			for _, e := range o.entries {
-				if !slices.Contains(d.options, e.key.text) {
-					l.at(codeUnknownKey, e.key, dot(at, e.key.text), fmt.Sprintf("unknown option of %s", v.text), didYouMean(e.key.text, "options", d.options))
+				at := dot(at, e.key.text)
+				check, ok := d.options[e.key.text]
+				if !ok {
+					l.at(codeUnknownKey, e.key, at, fmt.Sprintf("unknown option of %s", v.text), didYouMean(e.key.text, "options", slices.Sorted(maps.Keys(d.options))))
+				} else if err := check(e.val.text); err != nil {
+					l.at(codeRegexp, e.val, at, err.Error(), "")
 				}
 			}
 		}

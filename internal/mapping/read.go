@@ -230,7 +230,8 @@ type reading struct {
 	torn  bool
 	fails []brokenLine
 
-	warned    map[string]bool // lookups that were complained of
+	decoded   func(raw string) // if set, is shown what a decoder makes
+	warned    map[string]bool  // lookups that were complained of
 	tableErrs []string
 }
 

@@ -203,6 +203,15 @@ func sourceRules() []schemaNode {
 		}
 		rules = append(rules, schemaNode{"if": is, "then": then})
 	}
+	for _, name := range slices.Sorted(maps.Keys(decoders)) {
+		is := schemaNode{"properties": schemaNode{"decoder": schemaNode{"const": name}}, "required": []string{"decoder"}}
+		known := schemaNode{}
+		for option := range decoders[name].options {
+			known[option] = true
+		}
+		options := schemaNode{"properties": known, "additionalProperties": false}
+		rules = append(rules, schemaNode{"if": is, "then": schemaNode{"properties": schemaNode{"options": options}}})
+	}
 	return append(rules, schemaNode{"if": withKey("decoder"), "then": onlyKeys(inSource, keysOf("decoder")...)})
 }
 
