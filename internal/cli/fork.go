@@ -38,6 +38,7 @@ equals the newest wins. Without SEARCH it is the newest conversation.`,
 	flags.StringVar(&o.EndCheckpoint, "end", "", "end at the checkpoint whose slug or UUID contains this")
 	flags.IntVar(&o.Tokens, "tokens", render.TokensDefault, "budget of the whole answer, at 3 bytes a token")
 	flags.BoolVar(&raw, "no-redact", false, "leave secrets in")
+	_ = flags.MarkHidden("no-redact") // until there are rules: it would promise what is not done
 	return cmd
 }
 

@@ -45,6 +45,7 @@ id that no other has, or the path of a file, of which all conversations are prin
 	flags.BoolVar(&f.follow, "follow", false, "keep printing as the conversation grows")
 	flags.IntVar(&f.tokens, "tokens", 0, "print about this many tokens at most, and count the rest; 0 = everything")
 	flags.BoolVar(&f.raw, "no-redact", false, "leave secrets in")
+	_ = flags.MarkHidden("no-redact") // until there are rules: it would promise what is not done
 	f.turns.register(flags)
 	return cmd
 }
