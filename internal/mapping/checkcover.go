@@ -232,7 +232,11 @@ func found(s *selector, raw string) bool {
 	}
 	path, at := "", 0
 	for _, b := range s.braces {
-		path += s.gjson[at:b.from] + "*"
+		before := s.gjson[at:b.from]
+		if q, ok := strings.CutSuffix(before, `=="`); ok && b.query {
+			before = q + `%"`
+		}
+		path += before + "*"
 		at = b.to
 	}
 	r := gjson.Get(raw, path+s.gjson[at:])

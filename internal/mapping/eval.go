@@ -153,7 +153,8 @@ func (x *scopes) find(s *selector, f *frame) got {
 	return jsonGot(&value{raw: strings.TrimSpace(r.Raw)})
 }
 
-// fillBraces puts the values of {key} segments into a gjson path, each as one key.
+// fillBraces puts the values of {key} into a gjson path: of a segment as one key, of a query
+// as the text in its quotes.
 func (x *scopes) fillBraces(s *selector, f *frame) (string, bool) {
 	var b strings.Builder
 	at := 0
@@ -164,6 +165,13 @@ func (x *scopes) fillBraces(s *selector, f *frame) (string, bool) {
 			return "", false
 		}
 		text := x.text(g)
+		if br.query {
+			var q strings.Builder
+			quote(&q, text)
+			b.WriteString(q.String()[1 : q.Len()-1])
+			at = br.to
+			continue
+		}
 		for i := 0; i < len(text); i++ {
 			if strings.IndexByte(`.*?|#@\!{}[]()=<>%`, text[i]) >= 0 {
 				b.WriteByte('\\')

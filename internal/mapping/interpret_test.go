@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -434,6 +435,28 @@ messages:
 			}
 		}
 	})
+}
+
+// A value in a query finds the entry of another list that belongs to this element, whatever
+// characters it holds.
+func TestBracesInQueries(t *testing.T) {
+	const yaml = `
+messages:
+  - each: calls
+    as: tool_call
+    name: name
+    child: 'up:results.#(of=="{id}").child'
+`
+	for _, id := range []string{"a", `q"u\o.te`, "a*b|c#", "(x){y}", "tab\tnew\nline", "größe \u0001"} {
+		quoted, err := json.Marshal(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := oneLog(t, yaml, strings.ReplaceAll(`{"calls":[{"id":ID,"name":"n"},{"name":"no id"},{"id":"none","name":"n"}],"results":[{"of":"other","child":"wrong"},{"of":ID,"child":"right"},{"child":"unnamed"}]}`, "ID", string(quoted)))
+		if len(c.Messages) != 3 || c.Messages[0].Child != "right" || c.Messages[1].Child != "" || c.Messages[2].Child != "" {
+			t.Errorf("%q: got %+v", id, c.Messages)
+		}
+	}
 }
 
 func TestConversationKeys(t *testing.T) {

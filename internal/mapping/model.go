@@ -330,7 +330,8 @@ type selector struct {
 
 // brace is a {key} segment of a selector; at is its place in gjson.
 type brace struct {
-	from, to int // byte range of "{key}" in selector.gjson
+	from, to int  // byte range of "{key}" in selector.gjson
+	query    bool // it is the value of a query, in quotes
 	sel      *selector
 }
 

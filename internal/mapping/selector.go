@@ -128,15 +128,19 @@ func parseScoped(src string, braces bool) (*selector, *selectorError) {
 	}
 	s.gjson = src[base:]
 	for _, g := range segs {
-		if g.kind != segBrace {
+		from, to := g.from, g.to
+		switch {
+		case g.kind == segQuery && g.value > 0:
+			from, to = g.value, g.valueEnd
+		case g.kind != segBrace:
 			continue
 		}
-		inner, err := parseScoped(src[g.from+1:g.to-1], false)
+		inner, err := parseScoped(src[from+1:to-1], false)
 		if err != nil {
-			err.at += g.from + 1
+			err.at += from + 1
 			return nil, err
 		}
-		s.braces = append(s.braces, brace{from: g.from - base, to: g.to - base, sel: inner})
+		s.braces = append(s.braces, brace{from: from - base, to: to - base, query: g.kind == segQuery, sel: inner})
 	}
 	return s, nil
 }
@@ -193,6 +197,8 @@ type segment struct {
 	kind     segKind
 	key      string // with escapes resolved
 	from, to int    // byte range in src
+
+	value, valueEnd int // of a query whose value is "{key}": the range of the braces; 0 = none
 }
 
 type pathParser struct {
@@ -376,18 +382,22 @@ func (p pathParser) query(i, to, depth int) (segment, *selectorError) {
 	} else if op < 0 {
 		return segment{}, &selectorError{i + 1, "empty query", `write #(key=="value")`}
 	}
+	valueFrom, valueTo := 0, 0
 	if op >= 0 {
 		word, n := queryOperator(src[op:end])
 		if n == 0 {
 			return segment{}, &selectorError{op, fmt.Sprintf("unknown operator %q in a query", word),
 				"operators are ==, !=, <, <=, >, >=, % (like), !% (not like)"}
 		}
-		valueFrom, valueTo := trimRange(src, op+n, end)
-		if err := checkQueryValue(src, valueFrom, valueTo); err != nil {
+		from, to := trimRange(src, op+n, end)
+		if err := checkQueryValue(src, from, to); err != nil {
 			return segment{}, err
 		}
+		if p.braces && to-from > 4 && src[from:from+2] == `"{` && src[to-2:to] == `}"` {
+			valueFrom, valueTo = from+1, to-1
+		}
 	}
-	seg := segment{kind: segQuery, from: i, to: end + 1}
+	seg := segment{kind: segQuery, from: i, to: end + 1, value: valueFrom, valueEnd: valueTo}
 	if seg.to < to && src[seg.to] == '#' {
 		seg.to++
 	}

@@ -55,6 +55,7 @@ func TestParseSelector(t *testing.T) {
 		{"@values.0", selector{gjson: "@values.0"}},
 		{"a.@reverse.@flatten", selector{gjson: "a.@reverse.@flatten"}},
 		{"a.{b.c}.d", selector{gjson: "a.{b.c}.d", braces: []brace{{from: 2, to: 7, sel: &selector{src: "b.c", plain: []string{"b", "c"}}}}}},
+		{`up:a.#(b=="{c.d}").e`, selector{scope: scopeUp, gjson: `a.#(b=="{c.d}").e`, braces: []brace{{from: 8, to: 13, query: true, sel: &selector{src: "c.d", plain: []string{"c", "d"}}}}}},
 		{"doc:map.{record:id}", selector{scope: scopeDoc, gjson: "map.{record:id}", braces: []brace{{from: 4, to: 15, sel: &selector{src: "record:id", scope: scopeRecord, plain: []string{"id"}}}}}},
 		{"side:idx.{id}", selector{scope: scopeSide, name: "idx", gjson: "{id}", braces: []brace{{from: 0, to: 4, sel: &selector{src: "id", plain: []string{"id"}}}}}},
 	} {
