@@ -68,7 +68,7 @@ func newFile(m *mapping.Mapping, found mapping.File) *file {
 		f.subagents = f.subagents && s.Subagent
 		f.sqlite = f.sqlite || s.Container == "sqlite"
 		f.document = f.document || s.Container == "json"
-		f.lines = f.lines && s.Container == "jsonl"
+		f.lines = f.lines && s.Container == "jsonl" && !s.Several()
 	}
 	if len(readable) > 0 {
 		f.closed = ""

@@ -20,6 +20,7 @@ type builder struct {
 	fields [fieldCount]fieldState
 	parent *builder // of a subagent's conversation inside the same file
 	key    string
+	above  *builder // of a document inside of a document: the conversation around it
 
 	units   []*unit // in the order of the records that made them
 	byID    map[hash]*unit
@@ -199,6 +200,12 @@ func (b *builder) settle(x *scopes, fallbackID string) {
 			c.Parent = ""
 		}
 		c.Subagent = b.src.Subagent || b.fields[fieldSubagent].found
+	}
+	if b.above != nil {
+		c.Parent, c.Subagent = b.above.conv.ID, true
+		if c.Cwd == "" {
+			c.Cwd, c.Branch = b.above.conv.Cwd, b.above.conv.Branch
+		}
 	}
 	c.Started, c.Updated = b.fields[fieldStarted].time, b.fields[fieldUpdated].time
 }

@@ -299,7 +299,7 @@ func (m *Mapping) HintID(f File) (id string, exact bool) {
 	src := m.Sources[f.Sources[0]]
 	rd := &reading{m: m, src: src, file: f, opts: &ReadOptions{}}
 	file := m.Captures(src, f.Path)
-	exact = src.Container == "jsonl"
+	exact = src.Container == "jsonl" && src.conversations == nil
 	if e := m.conv[fieldID]; e != nil {
 		x := &scopes{a: &rd.a, docArena: &rd.docs, file: file}
 		for _, t := range e.terms {

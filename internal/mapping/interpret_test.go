@@ -522,6 +522,75 @@ messages: [{when: {who: me}, as: user, text: say}]
 	}
 }
 
+// Documents inside of a document are conversations that it started, at any depth.
+func TestChildrenOfADocument(t *testing.T) {
+	m := load(t, `
+sources: [{id: d, paths: ["~/*.json"], container: json, records: [steps, turns], children: inner}]
+conversation: {id: "doc:id", cwd: "doc:dir"}
+messages: [{as: user, text: say}]
+`)
+	env := homeWith(t, map[string]string{"a.json": `{"id":"top","dir":"/srv","steps":[{"say":"one"}],"inner":[
+		{"id":"kid","turns":[{"say":"two"}],"steps":[],"inner":[{"dir":"/tmp","steps":[{"say":"three"}]}]},
+		{"steps":[{"say":"four"}],"inner":{}}]}`})
+	show := func(opts ReadOptions) string {
+		var got []string
+		for _, c := range readAll(t, m, env, opts) {
+			got = append(got, fmt.Sprintf("%s row=%s parent=%s subagent=%v cwd=%s %s", c.ID, c.Row, c.Parent, c.Subagent, c.Cwd, lines(c)))
+		}
+		return strings.Join(got, "; ")
+	}
+	want := "top row= parent= subagent=false cwd=/srv user one; kid row=kid parent=top subagent=true cwd=/srv user two; " +
+		"kid/1 row=kid/1 parent=kid subagent=true cwd=/tmp user three; top/2 row=top/2 parent=top subagent=true cwd=/srv user four"
+	if got := strings.ReplaceAll(show(ReadOptions{}), "\n", ""); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := show(ReadOptions{Row: "kid/1"}); !strings.HasPrefix(got, "kid/1 ") || strings.Contains(got, ";") {
+		t.Errorf("one of them: got %s", got)
+	}
+	deep := strings.Repeat(`{"inner":[`, 50) + strings.Repeat(`]}`, 50)
+	if got := readAll(t, m, homeWith(t, map[string]string{"b.json": deep}), ReadOptions{}); len(got) != childrenMaxDepth+1 {
+		t.Errorf("50 levels: %d conversations", len(got))
+	}
+}
+
+// A line may be a whole conversation, as in sets of examples.
+func TestConversationsOfLines(t *testing.T) {
+	m := load(t, `
+sources: [{id: d, paths: ["~/*.jsonl"], container: jsonl, conversations: ".", records: talk, when: {talk: {kind: array}}}]
+conversation: {id: "doc:id"}
+messages: [{as: user, text: say}]
+`)
+	text := `{"talk":[{"say":"a"},{"say":"b"}]}
+{"talk":
+{"id":"x","talk":[{"say":"c"}]}
+
+{"talk":[{"say":"d"}]}
+{"talk":[{"say":"half`
+	env := homeWith(t, map[string]string{"set.jsonl": text})
+	var got []string
+	for _, c := range readAll(t, m, env, ReadOptions{}) {
+		got = append(got, fmt.Sprintf("%s %s %d broken torn=%v", c.ID, strings.Join(strings.Fields(lines(c)), " "), len(c.Read.Broken), c.Read.Torn))
+		if c.Row != c.ID {
+			t.Errorf("row %q of %q", c.Row, c.ID)
+		}
+	}
+	want := "set#1 user a user b 0 broken torn=false; x user c 0 broken torn=false; set#5 user d 1 broken torn=true"
+	if strings.Join(got, "; ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
+	}
+	if one := readAll(t, m, env, ReadOptions{Row: "set#5"}); len(one) != 1 || one[0].ID != "set#5" {
+		t.Errorf("one of them: got %v", one)
+	}
+	lists := load(t, `
+sources: [{id: d, paths: ["~/*.jsonl"], container: jsonl, conversations: chats, records: talk}]
+messages: [{as: user, text: say}]
+`)
+	several := readAll(t, lists, homeWith(t, map[string]string{"s.jsonl": `{"chats":[{"talk":[{"say":"a"}]},{"talk":[{"say":"b"}]}]}`}), ReadOptions{})
+	if len(several) != 2 || several[0].ID != "s#1.1" || several[1].ID != "s#1.2" {
+		t.Errorf("several in a line: got %v", several)
+	}
+}
+
 func TestTreeExcept(t *testing.T) {
 	y := `
 tree: {id: id, parent: up, abandon: prompt_forks, except: {local: true}}

@@ -197,6 +197,8 @@ func (l *loader) container(f *fields, s *Source) {
 	kinds := []string{s.Container}
 	if s.Container == "jsonl" && f.keys["replay"] != nil {
 		kinds = append(kinds, "replay")
+	} else if s.Container == "jsonl" && f.keys["conversations"] != nil {
+		kinds = append(kinds, "documents") // one a line
 	}
 	for _, e := range f.n.entries {
 		k := e.key.text
@@ -209,7 +211,10 @@ func (l *loader) container(f *fields, s *Source) {
 		}
 		hint := fmt.Sprintf("%s is a key of %s", k, strings.Join(belongs, ", "))
 		if slices.Contains(belongs, "replay") {
-			hint = fmt.Sprintf("%s is a key of json, and of jsonl with replay", k)
+			hint = fmt.Sprintf("%s is a key of json, and of jsonl with replay or conversations", k)
+		}
+		if slices.Contains(belongs, "documents") && !slices.Contains(belongs, "replay") {
+			hint = fmt.Sprintf("%s is a key of json, and of jsonl with conversations", k)
 		}
 		if k == "when" {
 			hint = "when is a key of jsonl, json, text; databases are told apart by needs"
@@ -225,7 +230,10 @@ func (l *loader) container(f *fields, s *Source) {
 func (l *loader) documentKeys(f *fields, s *Source) {
 	none := place{scopes: scopesNone}
 	if v, at := f.at("records"); v != nil {
-		s.records = l.selector(v, at, none)
+		s.records = l.selectorList(v, at, none)
+	}
+	if v, at := f.at("children"); v != nil {
+		s.children = l.selector(v, at, none)
 	}
 	if v, at := f.at("conversations"); v != nil {
 		s.conversations = l.selector(v, at, none)

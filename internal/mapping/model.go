@@ -78,9 +78,10 @@ type Source struct {
 	messages string // name of a list in define, "" = the top-level rules
 	sidecars []sidecar
 
-	// json, and a jsonl with replay
-	records       *selector
+	// json, and a jsonl with replay or with a document a line
+	records       []*selector // the first that is not empty
 	conversations *selector
+	children      *selector
 	join          []*join
 	replay        *replay
 
@@ -104,6 +105,9 @@ type Source struct {
 	pos   pos
 	index int
 }
+
+// Several says that a file of this source may hold several conversations side by side.
+func (s *Source) Several() bool { return s.conversations != nil || s.start != nil || s.list != "" }
 
 type pathsFrom struct {
 	file string    // pattern of the registry

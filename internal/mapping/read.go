@@ -247,6 +247,8 @@ func (rd *reading) run(ctx context.Context) (bool, error) {
 		return rd.runDecoder(ctx)
 	case rd.src.Container == "jsonl" && rd.src.replay != nil:
 		return rd.runReplay(ctx)
+	case rd.src.Container == "jsonl" && rd.src.conversations != nil:
+		return rd.runDocuments(ctx)
 	case rd.src.Container == "jsonl":
 		return rd.runLines(ctx)
 	case rd.src.Container == "json":
@@ -532,11 +534,23 @@ func (rd *reading) document(ctx context.Context, doc *value) (bool, error) {
 		return false, nil
 	}
 	if rd.src.conversations == nil {
-		return true, rd.part(ctx, doc, 1, "")
+		return true, rd.part(ctx, doc, 1, "", nil)
 	}
-	g := x.find(rd.src.conversations, &frame{elem: doc})
+	for i, part := range rd.parts(x.find(rd.src.conversations, &frame{elem: doc})) {
+		if err := ctx.Err(); err != nil {
+			return true, err
+		}
+		if err := rd.part(ctx, &part, i+1, rd.stem()+"#"+strconv.Itoa(i+1), nil); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// parts are the documents in a list, or the values of an object.
+func (rd *reading) parts(g got) []value {
 	if g.kind != gotJSON {
-		return true, nil
+		return nil
 	}
 	parts := g.v.list(&rd.docs)
 	if g.v.kind() == jsonObject {
@@ -545,21 +559,79 @@ func (rd *reading) document(ctx context.Context, doc *value) (bool, error) {
 			parts = append(parts, g.v.members[i].val)
 		}
 	}
-	for i := range parts {
-		if err := ctx.Err(); err != nil {
-			return true, err
-		}
-		if err := rd.part(ctx, &parts[i], i+1, rd.stem()+"#"+strconv.Itoa(i+1)); err != nil {
-			return true, err
-		}
-	}
-	return true, nil
+	return parts
 }
 
-// part reads one conversation of a document. several is its fallback id if the document
-// holds more than one.
-func (rd *reading) part(ctx context.Context, doc *value, index int, several string) error {
+// runDocuments reads a jsonl file of which each line is a document with conversations. What
+// is wrong with lines is told by the last of them.
+func (rd *reading) runDocuments(ctx context.Context) (bool, error) {
+	if ok, err := rd.acceptsLines(ctx); !ok || err != nil {
+		return false, err
+	}
+	f, err := source.Open(rd.file.Path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	one := &reading{m: rd.m, src: rd.src, file: rd.file, opts: rd.opts, emit: rd.emit}
+	held, number := "", 0 // a whole line is read when it is known whether it is the last
+	flush := func() error {
+		if held == "" {
+			return nil
+		}
+		one.a, one.docs = arena{}, arena{}
+		doc, ok := parseObject(held, &one.docs)
+		if !ok {
+			return nil
+		}
+		several := rd.stem() + "#" + strconv.Itoa(number)
+		if rd.src.conversations.whole {
+			return one.part(ctx, doc, number, several, nil)
+		}
+		for i, part := range one.parts(one.scopes(doc, number).ofDocument().find(rd.src.conversations, &frame{elem: doc})) {
+			if err := one.part(ctx, &part, number, several+"."+strconv.Itoa(i+1), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err = source.Lines(ctx, f, func(l source.Line) error {
+		text := view(l.Data)
+		switch {
+		case l.Long:
+			rd.fail(l.N, "longer than lineMaxBytes (256 MB)")
+			return nil
+		case skipSpace(text, 0) == len(text) || rd.opts.Lines != nil && !rd.opts.Lines(l.Data):
+			return nil
+		}
+		rd.a.reset()
+		if _, ok := parseObject(text, &rd.a); ok {
+			if err := flush(); err != nil {
+				return err
+			}
+			held, number = strings.Clone(text), l.N
+		} else if l.Open {
+			rd.torn = true
+		} else {
+			rd.fail(l.N, "not one whole JSON object")
+		}
+		return nil
+	})
+	if err != nil {
+		return true, err
+	}
+	one.fails, one.torn = rd.fails, rd.torn
+	return true, flush()
+}
+
+// childrenMaxDepth bounds documents inside of documents.
+const childrenMaxDepth = 16
+
+// part reads one conversation of a document, and those inside of it. several is its fallback
+// id if the document holds more than one; above is the conversation that started it, if any.
+func (rd *reading) part(ctx context.Context, doc *value, index int, several string, above *builder) error {
 	s := rd.begin(doc, index)
+	s.main.above = above
 	switch {
 	case len(rd.src.join) > 0:
 		if err := rd.joined(ctx, s); err != nil {
@@ -571,11 +643,27 @@ func (rd *reading) part(ctx context.Context, doc *value, index int, several stri
 	default:
 		rd.elements(s, doc)
 	}
-	if several == "" {
-		return s.end(ctx, "", rd.stem())
+	row, id := "", rd.stem()
+	if several != "" {
+		row = s.mainID(several)
+		id = row
 	}
-	id := s.mainID(several)
-	return s.end(ctx, id, id)
+	if err := s.end(ctx, row, id); err != nil || rd.src.children == nil {
+		return err
+	}
+	depth := 0
+	for b := above; b != nil; b = b.above {
+		depth++
+	}
+	if depth >= childrenMaxDepth {
+		return nil
+	}
+	for i, child := range rd.parts(s.x.ofDocument().find(rd.src.children, &frame{elem: doc})) {
+		if err := rd.part(ctx, &child, i+1, s.main.conv.ID+"/"+strconv.Itoa(i+1), s.main); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mainID is the id of the conversation as it will be settled.
@@ -586,13 +674,19 @@ func (s *session) mainID(fallback string) string {
 }
 
 func (rd *reading) elements(s *session, doc *value) {
-	g := s.x.ofDocument().find(rd.src.records, &frame{elem: doc})
+	var g got
+	base := ""
+	for _, sel := range rd.src.records {
+		if g = s.x.ofDocument().find(sel, &frame{elem: doc}); g.empty() {
+			continue
+		}
+		if !sel.whole {
+			base = "/" + strings.Join(sel.plain, "/")
+		}
+		break
+	}
 	if g.kind != gotJSON {
 		return
-	}
-	base := ""
-	if !rd.src.records.whole {
-		base = "/" + strings.Join(rd.src.records.plain, "/")
 	}
 	each := func(i int, key, raw string) {
 		rd.a.reset()
