@@ -59,7 +59,7 @@ func (m *Mapping) sharedPatterns(all []*Mapping) []Problem {
 	plain := func(p string) string { return variable.ReplaceAllString(p, "$1") }
 	var out []Problem
 	for _, s := range m.Sources {
-		if s.when != nil || s.needs != nil || s.Unsupported != "" || s.Decoder != "" {
+		if s.when != nil || s.unless != nil || s.needs != nil || s.Unsupported != "" || s.Decoder != "" {
 			continue
 		}
 		for _, p := range s.Paths {
@@ -151,12 +151,12 @@ func (r *testRun) claims(ctx context.Context) bool {
 // whenHolds asks the source's when about the records of a sample, which are fed to the
 // rules without a file.
 func (r *testRun) whenHolds() bool {
-	if r.src.when == nil {
+	if r.src.when == nil && r.src.unless == nil {
 		return true
 	}
 	rd := &reading{m: r.m, src: r.src, file: r.file, opts: &ReadOptions{}}
 	x := rd.scopes(nil, 0)
-	n := 0
+	n, accepted := 0, r.src.when == nil
 	for line := range strings.SplitSeq(*r.t.records, "\n") {
 		rd.a.reset()
 		rec, ok := parseObject(line, &rd.a)
@@ -165,12 +165,13 @@ func (r *testRun) whenHolds() bool {
 		}
 		n++
 		x.rec, x.recIndex = rec, n
-		if rd.holdsWhen(x, rec) {
-			return true
+		if rd.refuses(x, rec) {
+			return false
 		}
+		accepted = accepted || rd.holdsWhen(x, rec)
 		if n >= whenRecordsMax {
 			break
 		}
 	}
-	return false
+	return accepted
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -588,6 +589,36 @@ messages: [{as: user, text: say}]
 	several := readAll(t, lists, homeWith(t, map[string]string{"s.jsonl": `{"chats":[{"talk":[{"say":"a"}]},{"talk":[{"say":"b"}]}]}`}), ReadOptions{})
 	if len(several) != 2 || several[0].ID != "s#1.1" || several[1].ID != "s#1.2" {
 		t.Errorf("several in a line: got %v", several)
+	}
+}
+
+// unless tells formats apart by what another one has: in any of the first records, not only
+// in one, and behind the record for which when holds.
+func TestUnlessOfASource(t *testing.T) {
+	m := load(t, `
+sources:
+  - {id: log, paths: ["~/*.jsonl"], container: jsonl, when: {say: {exists: true}}, unless: {any: [{mark: gull}, {who: {kind: number}}]}}
+  - {id: doc, paths: ["~/*.json"], container: json, records: talk, unless: {kind: gull}}
+messages: [{as: user, text: say}]
+`)
+	plain := strings.Repeat(`{"say":"x"}`+"\n", whenRecordsMax)
+	for name, tt := range map[string]struct {
+		text   string
+		accept bool
+	}{
+		"a.jsonl": {`{"say":"hi"}`, true},
+		"b.jsonl": {`{"say":"hi"}` + "\n" + `{"mark":"gull"}`, false},
+		"c.jsonl": {`{"who":1}` + "\n" + `{"say":"hi"}`, false},
+		"d.jsonl": {plain + `{"mark":"gull"}`, true},
+		"e.jsonl": {`{"mark":"tern"}`, false},
+		"f.json":  {`{"talk":[{"say":"hi"}]}`, true},
+		"g.json":  {`{"kind":"gull","talk":[{"say":"hi"}]}`, false},
+	} {
+		files, _ := m.Find(context.Background(), homeWith(t, map[string]string{name: tt.text}))
+		err := m.Read(context.Background(), files[0], ReadOptions{}, func(*chat.Conversation) error { return nil })
+		if (err == nil) != tt.accept || err != nil && !errors.Is(err, ErrNotAccepted) {
+			t.Errorf("%s: got %v, accept %v", name, err, tt.accept)
+		}
 	}
 }
 

@@ -177,6 +177,7 @@ var keyTable = []keyInfo{
 	{In: inSource, Name: "decoder", Kind: kindText, About: "instead of container: Go code that makes records of a store", Example: "decoder: acme_store"},
 	{In: inSource, Name: "options", Kind: kindTextMap, For: []string{"decoder"}, About: "of the decoder", Example: "options: {index: sessions.json}"},
 	{In: inSource, Name: "when", Kind: kindCond, For: []string{"jsonl", "json", "text"}, About: "must hold for the document (json) or one of the first 50 records, else the next source is tried", Example: "when: {type: session}"},
+	{In: inSource, Name: "unless", Kind: kindCond, For: []string{"jsonl", "json"}, About: "must hold for the document, or for any of the first 50 records, of no file that is read: tells other formats apart", Example: "unless: {sessionId: {exists: true}}"},
 	{In: inSource, Name: "kind", Kind: kindText, Values: []string{"main", "subagent"}, Default: "main", About: "whose conversations these are", Example: "kind: subagent"},
 	{In: inSource, Name: "messages", Kind: kindText, About: "name of a list in define, instead of the top-level messages", Example: "messages: block"},
 	{In: inSource, Name: "sidecar", Kind: kindTextMap, About: "files beside the file, read as side:NAME", Example: "sidecar: {meta: \"{stem}.meta.json\"}"},

@@ -66,6 +66,9 @@ func (l *loader) source(n *yamlNode, path string, index int) *Source {
 	if v, at := f.at("when"); v != nil {
 		s.when = l.cond(v, at, place{scopes: scopesSource})
 	}
+	if v, at := f.at("unless"); v != nil {
+		s.unless = l.cond(v, at, place{scopes: scopesSource})
+	}
 	if v, at := f.at("sidecar"); v != nil {
 		for _, e := range l.textMap(v, at) {
 			at := dot(at, e.key.text)
@@ -216,8 +219,8 @@ func (l *loader) container(f *fields, s *Source) {
 		if slices.Contains(belongs, "documents") && !slices.Contains(belongs, "replay") {
 			hint = fmt.Sprintf("%s is a key of json, and of jsonl with conversations", k)
 		}
-		if k == "when" {
-			hint = "when is a key of jsonl, json, text; databases are told apart by needs"
+		if k == "when" || k == "unless" {
+			hint = fmt.Sprintf("%s is a key of %s; databases are told apart by needs", k, strings.Join(belongs, ", "))
 		}
 		l.at(codeConflict, e.key, dot(f.path, k), fmt.Sprintf("%s does not belong to %s", k, s.Container), hint)
 	}

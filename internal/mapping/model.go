@@ -75,6 +75,7 @@ type Source struct {
 	Unsupported string         // the reason why these files cannot be read
 
 	when     *cond
+	unless   *cond  // holds for no record of an accepted file
 	messages string // name of a list in define, "" = the top-level rules
 	sidecars []sidecar
 

@@ -357,7 +357,7 @@ const whenRecordsMax = 50
 
 // acceptsLines looks at the first records of a jsonl file.
 func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
-	if rd.src.when == nil {
+	if rd.src.when == nil && rd.src.unless == nil {
 		return true, nil
 	}
 	f, err := source.Open(rd.file.Path)
@@ -366,14 +366,15 @@ func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
 	}
 	defer f.Close()
 	x := rd.scopes(nil, 0)
-	accepted, n, blank := false, 0, true
+	accepted, refused, n, blank := rd.src.when == nil, false, 0, true
 	err = source.Lines(ctx, f, func(l source.Line) error {
 		rd.a.reset()
 		blank = blank && (l.Open || skipSpace(view(l.Data), 0) == len(l.Data))
 		if rec, ok := parseObject(view(l.Data), &rd.a); ok {
 			n++
 			x.rec, x.recIndex = rec, n
-			if accepted = rd.holdsWhen(x, rec); accepted || n >= whenRecordsMax {
+			accepted = accepted || rd.holdsWhen(x, rec)
+			if refused = rd.refuses(x, rec); refused || accepted && rd.src.unless == nil || n >= whenRecordsMax {
 				return errStop
 			}
 		}
@@ -385,7 +386,7 @@ func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
 	if blank && n == 0 {
 		return false, errNothing
 	}
-	return accepted, nil
+	return accepted && !refused, nil
 }
 
 // errNothing ends the reading of a file that holds nothing yet: a session that was opened
@@ -394,6 +395,11 @@ var errNothing = errors.New("nothing in it yet")
 
 func (rd *reading) holdsWhen(x *scopes, el *value) bool {
 	return x.holds(rd.src.when, &frame{elem: el})
+}
+
+// refuses says that a record, or the document, shows a file to be of another format.
+func (rd *reading) refuses(x *scopes, el *value) bool {
+	return rd.src.unless != nil && x.holds(rd.src.unless, &frame{elem: el})
 }
 
 // runLines reads a jsonl file as a stream: memory is one line and what the messages keep.
@@ -530,7 +536,7 @@ func whereBroken(text string) string {
 
 func (rd *reading) document(ctx context.Context, doc *value) (bool, error) {
 	x := rd.scopes(doc, 1).ofDocument()
-	if rd.src.when != nil && !rd.holdsWhen(x, doc) {
+	if rd.src.when != nil && !rd.holdsWhen(x, doc) || rd.refuses(x, doc) {
 		return false, nil
 	}
 	if rd.src.conversations == nil {
