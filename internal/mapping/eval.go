@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -219,6 +220,12 @@ func (x *scopes) present(e *expr, f *frame) got {
 		if t.kind != termSelect || t.when != nil && !x.holds(t.when, f) {
 			continue
 		}
+		if t.omit != nil {
+			if g := x.term(t, f); g.kind == gotJSON {
+				return g
+			}
+			continue
+		}
 		for _, s := range t.sels {
 			if g := x.find(s, f); g.kind == gotJSON {
 				return g
@@ -357,6 +364,12 @@ func (x *scopes) term(t *term, f *frame) got {
 		g = x.find(t.get, &frame{elem: g.v, up: f})
 		g.join = join
 	}
+	if t.omit != nil {
+		if g.kind != gotJSON || g.v.kind() != jsonObject {
+			return got{}
+		}
+		g.v = without(g.v, t.omit, x.a)
+	}
 	if t.after != nil {
 		s := x.text(g)
 		i := strings.LastIndex(s, *t.after)
@@ -465,6 +478,25 @@ func textItem(s string) *value {
 // stringItem is textItem of a JSON string, which is not decoded for that.
 func stringItem(v *value) *value {
 	return &value{raw: `{"type":"text","text":` + v.raw + `}`}
+}
+
+// without is an object without some of its members.
+func without(v *value, omit []string, a *arena) *value {
+	v.open(a)
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := range v.members {
+		m := &v.members[i]
+		if slices.Contains(omit, unquote(m.key)) {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + m.key + `":` + m.val.raw)
+	}
+	b.WriteByte('}')
+	return &value{raw: b.String()}
 }
 
 // parsed is the step parse: json. It looks at the first byte before it decodes.

@@ -622,6 +622,27 @@ messages: [{as: user, text: say}]
 	}
 }
 
+func TestOmit(t *testing.T) {
+	const yaml = `
+messages:
+  - {when: {run: {exists: true}}, as: tool_call, name: {value: run}, input: {from: run, omit: [out, "a\"b"]}, result: {text: run.out}}
+  - {as: user, text: {from: say, omit: [text]}}
+`
+	c := oneLog(t, yaml, `{"run":{"cmd": "ls","out":"x","a\"b":1,"n":[1, {"out":2}]}}
+{"run":{"out":"y"}}
+{"run":"bare"}
+{"say":{"text":"no","content":"yes"}}
+{"say":"no object"}`)
+	var got []string
+	for _, m := range c.Messages {
+		got = append(got, string(m.Role)+" "+m.Body())
+	}
+	want := `tool_call {"cmd":"ls","n":[1,{"out":2}]}; tool_result x; tool_call {}; tool_result y; tool_call ; user yes`
+	if strings.Join(got, "; ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
+	}
+}
+
 func TestTreeExcept(t *testing.T) {
 	y := `
 tree: {id: id, parent: up, abandon: prompt_forks, except: {local: true}}

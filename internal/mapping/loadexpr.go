@@ -189,7 +189,7 @@ func (l *loader) fromExpr(f *fields, t *term, p place) {
 		}
 	}
 	t.kind, t.concat = termConcat, []*expr{inner}
-	for _, k := range []string{"only", "item", "parse", "get"} {
+	for _, k := range []string{"only", "item", "parse", "get", "omit"} {
 		if f.keys[k] != nil {
 			l.at(codeStepPlace, f.keys[k], dot(f.path, k), k+" behind expressions", "from with expressions in it gives text: put "+k+" into each of them")
 		}
@@ -236,6 +236,9 @@ func (l *loader) steps(f *fields, t *term, p place) {
 	t.parse = l.word(f, "parse") != ""
 	if v, at := f.at("get"); v != nil {
 		t.get = l.selector(v, at, place{scopes: scopesNone})
+	}
+	if v, _ := f.at("omit"); v != nil {
+		t.omit = texts(v)
 	}
 	if v, at := f.at("after"); v != nil {
 		t.after = l.notEmpty(v, at)

@@ -270,6 +270,7 @@ type term struct {
 	decode []string // "uri", "base64", "hex", "zstd", "gzip"
 	parse  bool     // parse: json
 	get    *selector
+	omit   []string
 	after  *string
 	past   *regexp.Regexp
 	match  *regexp.Regexp // exactly one group
