@@ -25,6 +25,7 @@ type builder struct {
 	units   []*unit // in the order of the records that made them
 	byID    map[hash]*unit
 	doubles []map[hash]*made // per same entry with by: id or call
+	grown   map[hash]string  // of those with prefix: the text so far
 	texts   map[string]lastText
 	last    lastText
 	mark    *copyMark              // the latest, see markOf
@@ -82,7 +83,7 @@ func (b *builder) clear() {
 	b.byID = map[hash]*unit{}
 	b.texts, b.last, b.latest = map[string]lastText{}, lastText{}, map[chat.Role]lastText{}
 	b.first = map[string]*unit{}
-	b.doubles = make([]map[hash]*made, len(b.m.same))
+	b.doubles, b.grown = make([]map[hash]*made, len(b.m.same)), nil
 }
 
 // sameString gives one string for all equal ones, of words that come again and again.
@@ -314,9 +315,15 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 				b.doubles[i] = map[hash]*made{}
 			}
 			old = b.doubles[i][double]
-			if old == nil || old.gone || old.unit.abandoned {
+			if old == nil || old.gone || old.unit.abandoned || s.prefix && !strings.HasPrefix(m.Body(), b.grown[double]) {
 				b.doubles[i][double] = m
 				old = nil
+			}
+			if s.prefix {
+				if b.grown == nil {
+					b.grown = map[hash]string{}
+				}
+				b.grown[double] = m.Body()
 			}
 		}
 		if old == nil {

@@ -402,10 +402,15 @@ func (b *builder) joinResults(list []*made) {
 		byID = true
 	}
 	calls := map[hash]*made{}
+	again := map[hash][]*made{} // of ids that several calls have: those met so far
 	if byID {
 		for _, m := range list {
-			if m.Role == chat.ToolCall && m.call != (hash{}) && calls[m.call] == nil {
+			switch {
+			case m.Role != chat.ToolCall || m.call == (hash{}):
+			case calls[m.call] == nil:
 				calls[m.call] = m
+			default:
+				again[m.call] = nil
 			}
 		}
 	}
@@ -418,6 +423,9 @@ func (b *builder) joinResults(list []*made) {
 		switch m.Role {
 		case chat.ToolCall:
 			open = append(open, m)
+			if met, several := again[m.call]; several {
+				again[m.call] = append(met, m)
+			}
 			if near {
 				latest.add(m)
 			}
@@ -428,6 +436,13 @@ func (b *builder) joinResults(list []*made) {
 				call = last // made beside it, whatever the ids say
 			case byID && m.call != (hash{}):
 				call = calls[m.call]
+				met := again[m.call]
+				for i := len(met) - 1; i >= 0; i-- { // the nearest without a result
+					if !answered[met[i]] {
+						call = met[i]
+						break
+					}
+				}
 			case byOrder:
 				for _, o := range open {
 					if !answered[o] && (m.tool == "" || o.tool == "" || m.tool == o.tool) {

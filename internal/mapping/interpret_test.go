@@ -277,6 +277,45 @@ assistant x
 `)
 }
 
+// A stream that was saved piece by piece repeats its call with growing arguments; a loop that
+// numbers its calls anew uses an id for another one.
+func TestCallsWithOneID(t *testing.T) {
+	const yaml = `
+same: [{as: tool_call, by: call, keep: last, prefix: true}]
+messages:
+  - {when: {c: {exists: true}}, as: tool_call, name: {value: ls}, call: c, input: in}
+  - {when: {r: {exists: true}}, as: tool_result, call: r, text: out}
+`
+	c := oneLog(t, yaml, `{"c":"1","in":"{\"a"}
+{"c":"1","in":"{\"a\":"}
+{"c":"1","in":"{\"a\":1}"}
+{"r":"1","out":"one"}
+{"c":"1","in":"{\"b\":2}"}
+{"c":"2","in":"never answered"}
+{"r":"1","out":"two"}
+{"c":"2","in":"answered"}
+{"r":"2","out":"three"}
+{"r":"2","out":"four"}
+{"r":"3","out":"before its call"}
+{"c":"3","in":"x"}`)
+	var got []string
+	for _, m := range c.Messages {
+		got = append(got, fmt.Sprintf("%s %s %v", m.Role, m.Body(), m.Running))
+	}
+	want := `tool_call {"a":1} false; tool_result one false; tool_call {"b":2} false; tool_call never answered false; tool_result two false; ` +
+		`tool_call answered false; tool_result three false; tool_result four false; tool_result before its call false; tool_call x false`
+	if strings.Join(got, "; ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
+	}
+	m := load(t, "sources: [{id: log, paths: [\"~/log/*.jsonl\"], container: jsonl}]\n"+yaml)
+	drop := func(*chat.Message) bool { return false }
+	for _, c := range readAll(t, m, homeWith(t, map[string]string{"log/a.jsonl": "{\"c\":\"1\",\"in\":\"{\"}\n{\"c\":\"1\",\"in\":\"x\"}"}), ReadOptions{Keep: drop}) {
+		if len(c.Messages) != 2 {
+			t.Errorf("without texts: %d calls", len(c.Messages))
+		}
+	}
+}
+
 func TestLayersAndRollback(t *testing.T) {
 	y := `
 layers: {user: [event, item]}

@@ -325,7 +325,7 @@ var keyTable = []keyInfo{
 	{In: inSame, Name: "keep", Kind: kindText, Values: []string{"first", "last"}, Default: "first", About: "which of the two stays", Example: "keep: last"},
 	{In: inSame, Name: "time", Kind: kindText, Values: []string{"first", "last"}, Default: "first", About: "by: text, keep: last: whose time the one that stays has", Example: "time: last"},
 	{In: inSame, Name: "when", Kind: kindCond, About: "by: text: only messages of records for which this holds may be doubles, of the latest message of their role before them, wherever that stands", Example: "when: {kind: copy}"},
-	{In: inSame, Name: "prefix", Kind: kindBool, Default: "false", About: "a later text that begins with the earlier one is a double too", Example: "prefix: true"},
+	{In: inSame, Name: "prefix", Kind: kindBool, Default: "false", About: "by: text: a later text that begins with the earlier one is a double too; by: id or call: no other is one", Example: "prefix: true"},
 
 	{In: inTree, Name: "id", Kind: kindExpr, Required: true, About: "the record's id", Example: "id: uuid"},
 	{In: inTree, Name: "parent", Kind: kindExpr, Required: true, About: "id of the record before it", Example: "parent: parentUuid"},

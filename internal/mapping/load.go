@@ -952,8 +952,8 @@ func (l *loader) sameEntries(f *fields) {
 		if e.retime && (e.by != "text" || !e.last) {
 			l.at(codeConflict, s.vals["time"], dot(at, "time"), "time without by: text and keep: last", "elsewhere the one that stays keeps its own time")
 		}
-		if e.prefix && (e.by != "text" || !e.last) {
-			l.at(codeConflict, s.vals["prefix"], dot(at, "prefix"), "prefix without by: text and keep: last", "the later, longer text is the one that is kept")
+		if e.prefix && (e.record || !e.last) {
+			l.at(codeConflict, s.vals["prefix"], dot(at, "prefix"), "prefix without keep: last, or of a record", "the later, longer text is the one that is kept")
 		}
 		l.m.same = append(l.m.same, e)
 	}
