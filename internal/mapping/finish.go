@@ -394,9 +394,10 @@ func inherit(u *unit) {
 
 // joinResults gives each result its call's tool, and tells which calls are running.
 func (b *builder) joinResults(list []*made) {
-	byID, byOrder, near := false, false, false
+	byID, byOrder, near, byRecord := false, false, false, false
 	for _, how := range b.m.pair {
 		byID, byOrder, near = byID || how == "id", byOrder || how == "order", near || how == "near"
+		byRecord = byRecord || how == "record"
 	}
 	if len(b.m.pair) == 0 {
 		byID = true
@@ -451,6 +452,9 @@ func (b *builder) joinResults(list []*made) {
 					}
 				}
 			}
+			if call == nil && byRecord && m.call == (hash{}) {
+				call = beside(m)
+			}
 			if call == nil && near && (m.Call == "" || !byID) {
 				call = latest.of(m, answered)
 			}
@@ -481,6 +485,32 @@ func (b *builder) joinResults(list []*made) {
 			m.running = !m.never && !answered[m]
 		}
 	}
+}
+
+// beside is the call of the same record that a result without an id answers: the only one, or
+// the one at its place if there are as many calls as results.
+func beside(result *made) *made {
+	var calls []*made
+	results, place := 0, 0
+	for _, m := range result.unit.msgs {
+		switch {
+		case m.gone:
+		case m.Role == chat.ToolCall:
+			calls = append(calls, m)
+		case m.Role == chat.ToolResult:
+			if m == result {
+				place = results
+			}
+			results++
+		}
+	}
+	switch {
+	case len(calls) == 1:
+		return calls[0]
+	case len(calls) == results && results > 0:
+		return calls[place]
+	}
+	return nil
 }
 
 // nearCalls are the calls that a result without an id may answer: those of the last record

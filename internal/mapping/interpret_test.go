@@ -316,6 +316,34 @@ messages:
 	}
 }
 
+// Where calls and results stand in one record, a result without an id answers the only call,
+// or the one at its place; otherwise there is no telling.
+func TestPairInOneRecord(t *testing.T) {
+	c := oneLog(t, `
+pair: [id, record]
+messages:
+  - all:
+      - {each: calls, as: tool_call, name: n, call: id}
+      - {each: out, as: tool_result, call: of, text: say}
+`, `{"calls":[{"n":"one","id":"1"}],"out":[{"say":"a"},{"say":"b"}]}
+{"calls":[],"out":[{"say":"of nobody"}]}
+{"calls":[{"n":"two","id":"2"},{"n":"three"}],"out":[{"say":"c"},{"say":"d"}]}
+{"calls":[{"n":"four"},{"n":"five"}],"out":[{"say":"e"}]}
+{"calls":[{"n":"six","id":"6"},{"n":"seven","id":"7"}],"out":[{"say":"f","of":"7"},{"say":"late","of":"2"}]}`)
+	var got []string
+	for _, m := range c.Messages {
+		if m.Role == chat.ToolResult {
+			got = append(got, m.Text+"="+m.Tool)
+		} else if m.Running {
+			got = append(got, m.Tool+" runs")
+		}
+	}
+	want := "a=one b=one of nobody= c=two d=three four runs five runs e= six runs f=seven late=two"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
+	}
+}
+
 func TestLayersAndRollback(t *testing.T) {
 	y := `
 layers: {user: [event, item]}

@@ -576,7 +576,7 @@ func (l *loader) mapping(root *yamlNode) {
 	if len(m.pair) == 0 {
 		m.pair = []string{"id"}
 	}
-	l.pairOrder = slices.Contains(m.pair, "order") || slices.Contains(m.pair, "near")
+	l.pairOrder = len(m.pair) > 0 && !slices.Equal(m.pair, []string{"id"})
 
 	l.collectNames(f)
 	l.layers(f)

@@ -34,7 +34,7 @@ type Mapping struct {
 	layers  map[chat.Role][]string
 	tree    *tree
 	copied  *copied
-	pair    []string // "id", "order", "near": tried in turn
+	pair    []string // "id", "order", "near", "record": tried in turn
 	lookups map[string]*lookup
 	tests   []*test
 
