@@ -232,15 +232,15 @@ func found(s *selector, raw string) bool {
 	}
 	path, at := "", 0
 	for _, b := range s.braces {
-		before := s.gjson[at:b.from]
-		if q, ok := strings.CutSuffix(before, `=="`); ok && b.query {
-			before = q + `%"`
-		}
-		path += before + "*"
+		before, after := s.gjson[at:b.from], "*"
 		at = b.to
+		if q, ok := strings.CutSuffix(before, `=="`); ok && b.query {
+			before, after, at = q+`%"`, `*")#`, at+len(`")`) // any of them
+		}
+		path += before + after
 	}
-	r := gjson.Get(raw, path+s.gjson[at:])
-	return r.Exists() && r.Type != gjson.Null
+	r := gjson.Get(raw, path+strings.TrimPrefix(s.gjson[at:], "#"))
+	return r.Exists() && r.Type != gjson.Null && r.Raw != "[]"
 }
 
 // hintKeys is how many keys a hint lists.
