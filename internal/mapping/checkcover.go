@@ -192,7 +192,7 @@ func (m *Mapping) neverFound(p *pool) []Problem {
 	told := map[string]bool{}
 	for _, u := range m.selectors {
 		s := u.sel
-		if told[s.src] || passed(u.path) || s.index || s.whole && s.scope != scopeSide {
+		if told[s.src] || passed(u.path) || s.index || s.whole && s.scope != scopeSide || m.inherited(s.pos.file) {
 			continue
 		}
 		if p.satisfies(s) {
@@ -206,6 +206,10 @@ func (m *Mapping) neverFound(p *pool) []Problem {
 	}
 	return out
 }
+
+// inherited says that something stands in the mapping that this one extends: there it is
+// used and proved.
+func (m *Mapping) inherited(f *textFile) bool { return f != nil && m.text != nil && f != m.text }
 
 // satisfies says whether a selector finds something in any value.
 func (p *pool) satisfies(s *selector) bool {

@@ -540,6 +540,7 @@ func (l *loader) mapping(root *yamlNode) {
 		return
 	}
 	own := root
+	l.m.text = own.file
 	name := root.get("name")
 	seen := []string{}
 	if name != nil {
@@ -1055,14 +1056,14 @@ func (l *loader) lookupTables(f *fields) {
 func (l *loader) unused(f *fields) {
 	if v, path := f.at("define"); v != nil {
 		for _, e := range v.entries {
-			if !l.usedDefine[e.key.text] {
+			if !l.usedDefine[e.key.text] && !l.m.inherited(e.key.file) {
 				l.warn(codeUnused, e.key, dot(path, e.key.text), "never used", "a list of define is used by use, or by messages of a source")
 			}
 		}
 	}
 	if v, path := f.at("lookups"); v != nil {
 		for _, e := range v.entries {
-			if !l.usedLookup[e.key.text] {
+			if !l.usedLookup[e.key.text] && !l.m.inherited(e.key.file) {
 				l.warn(codeUnused, e.key, dot(path, e.key.text), "never used", "write {lookup: "+e.key.text+", key: EXPR} where its values belong")
 			}
 		}

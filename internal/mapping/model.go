@@ -46,6 +46,7 @@ type Mapping struct {
 	tables     sync.Map              // lookups that were read, by path
 
 	extends   string         // the mapping that this one starts from
+	text      *textFile      // its own text, not that of extends
 	selectors []usedSelector // all of them, in the order of compilation
 }
 
