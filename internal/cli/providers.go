@@ -19,11 +19,25 @@ import (
 )
 
 func (a *app) providersCommand() *cobra.Command {
-	return &cobra.Command{
+	report := ""
+	cmd := &cobra.Command{
 		Use:   "providers [NAME...]",
 		Short: "Say what every provider holds, where it looks, and what could not be read",
-		Args:  args(cobra.ArbitraryArgs),
+		Long: `Providers reads everything that the mappings find, and says what came of it. Records that no
+rule knows are named with the version and day since when they are there: a tool that has
+changed its format shows here first. With --report that is printed as structure only (keys,
+kinds of values, counts), to be shown to whoever mends the mapping.`,
+		Example: `  parlance providers
+  parlance providers codex
+  parlance providers --report codex`,
+		Args: args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, names []string) error {
+			if report != "" {
+				if len(names) > 0 || a.json {
+					return wrong("parlance providers: --report NAME stands alone")
+				}
+				names = []string{report}
+			}
 			set, err := a.openSet()
 			if err != nil {
 				return err
@@ -39,6 +53,14 @@ func (a *app) providersCommand() *cobra.Command {
 			}
 			var f history.Filter
 			done := a.progress(&f)
+			if report != "" {
+				r, err := h.Report(cmd.Context(), report, f.Progress)
+				done()
+				if err != nil {
+					return err
+				}
+				return a.report(&r)
+			}
 			list, err := h.Providers(cmd.Context(), names, f.Progress)
 			done()
 			if err != nil {
@@ -50,6 +72,52 @@ func (a *app) providersCommand() *cobra.Command {
 			return a.providersText(list, len(names) > 0)
 		},
 	}
+	cmd.Flags().StringVar(&report, "report", "", "print the structure of what no rule of provider `NAME` knew, without any value")
+	return cmd
+}
+
+// report prints a provider's news for strangers: no value, no path, no name of a type.
+func (a *app) report(r *history.Report) error {
+	mapping := "built-in"
+	if !r.BuiltIn {
+		mapping = "a mapping of the user's"
+	}
+	fmt.Fprintf(a.out, "parlance providers --report %s\n", r.Name)
+	fmt.Fprintf(a.out, "mapping: %s, parlance %s\n", mapping, version())
+	fmt.Fprintf(a.out, "read: %s, %s\n", plural(r.Files, "file"), plural(r.Conversations, "conversation"))
+	if len(r.Kinds) == 0 {
+		fmt.Fprintln(a.out, "every record is known to a rule")
+		return nil
+	}
+	fmt.Fprintf(a.out, "unknown to every rule: %s of records, in %s\n", plural(len(r.Kinds), "kind"), spanText(r.Holding))
+	for i, k := range r.Kinds {
+		place := "a record"
+		if k.Rule != "" {
+			place = "met by " + k.Rule
+		}
+		fmt.Fprintf(a.out, "\n%d. %s, %s, in %s\n", i+1, place, plural(k.Shape.Count, "time"), spanText(k.Span))
+		for _, line := range k.Shape.Lines() {
+			fmt.Fprintf(a.out, "   %s\n", line)
+		}
+	}
+	fmt.Fprintln(a.out, "\nkeys, kinds of values, and counts; no value of any file. Keys that look like data are shown as *:\nlook over the others before you show this.")
+	return nil
+}
+
+// spanText says how many conversations there are, and when the first and the last was.
+func spanText(s history.Span) string {
+	text := plural(s.Conversations, "conversation") + ", since " + sightText(s.First)
+	if s.Last != s.First {
+		text += ", last " + sightText(s.Last)
+	}
+	return text
+}
+
+func sightText(s history.Sight) string {
+	if s.Version == "" {
+		return day(s.At)
+	}
+	return s.Version + " (" + day(s.At) + ")"
 }
 
 // providersText is a line for each provider that has something, and the details of those
@@ -104,7 +172,10 @@ func (a *app) providerDetails(s *history.Status, all bool) {
 		put("cannot read    %s: %s", plural(s.Unsupported[reason], "file"), reason)
 	}
 	for _, what := range sortedKeys(s.NoRule) {
-		put("no rule        %d of %s", s.NoRule[what], what)
+		put("no rule        %d of %s, in %s", s.NoRule[what], what, spanText(s.Drift[what]))
+	}
+	if len(s.NoRule) > 0 {
+		put("to show it     parlance providers --report %s (structure only)", s.Name)
 	}
 	if s.Incomplete > 0 {
 		put("incomplete     %s reached a limit", plural(s.Incomplete, "conversation"))
@@ -164,29 +235,47 @@ func (a *app) providersJSON(list []history.Status) error {
 			broken = append(broken, strings.TrimRight(p.String(), "\n"))
 		}
 		if err := e.Encode(struct {
-			Provider      string         `json:"provider"`
-			Title         string         `json:"title,omitempty"`
-			Mapping       string         `json:"mapping"`
-			Replaces      []string       `json:"replaces,omitempty"`
-			Broken        []string       `json:"broken,omitempty"`
-			Excluded      bool           `json:"excluded,omitempty"`
-			Patterns      []string       `json:"patterns"`
-			Files         int            `json:"files"`
-			Conversations int            `json:"conversations"`
-			Messages      int            `json:"messages"`
-			Oldest        string         `json:"oldest,omitempty"`
-			Newest        string         `json:"newest,omitempty"`
-			Unsupported   map[string]int `json:"unsupported,omitempty"`
-			NotRecorded   []string       `json:"not_recorded,omitempty"`
-			NoRule        map[string]int `json:"no_rule,omitempty"`
-			Incomplete    int            `json:"incomplete,omitempty"`
-			Problems      []problem      `json:"problems,omitempty"`
+			Provider      string           `json:"provider"`
+			Title         string           `json:"title,omitempty"`
+			Mapping       string           `json:"mapping"`
+			Replaces      []string         `json:"replaces,omitempty"`
+			Broken        []string         `json:"broken,omitempty"`
+			Excluded      bool             `json:"excluded,omitempty"`
+			Patterns      []string         `json:"patterns"`
+			Files         int              `json:"files"`
+			Conversations int              `json:"conversations"`
+			Messages      int              `json:"messages"`
+			Oldest        string           `json:"oldest,omitempty"`
+			Newest        string           `json:"newest,omitempty"`
+			Unsupported   map[string]int   `json:"unsupported,omitempty"`
+			NotRecorded   []string         `json:"not_recorded,omitempty"`
+			NoRule        map[string]int   `json:"no_rule,omitempty"`
+			Drift         map[string]drift `json:"no_rule_in,omitempty"`
+			Incomplete    int              `json:"incomplete,omitempty"`
+			Problems      []problem        `json:"problems,omitempty"`
 		}{s.Name, s.Title, s.Mapping, s.Replaced, broken, s.Excluded, s.Patterns, s.Files, s.Conversations, s.Messages,
-			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, s.Incomplete, problems}); err != nil {
+			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, driftJSON(s.Drift), s.Incomplete, problems}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// drift is a span as JSON.
+type drift struct {
+	Conversations int    `json:"conversations"`
+	FirstVersion  string `json:"first_version,omitempty"`
+	First         string `json:"first"`
+	LastVersion   string `json:"last_version,omitempty"`
+	Last          string `json:"last"`
+}
+
+func driftJSON(spans map[string]history.Span) map[string]drift {
+	out := make(map[string]drift, len(spans))
+	for what, s := range spans {
+		out[what] = drift{s.Conversations, s.First.Version, when(s.First.At), s.Last.Version, when(s.Last.At)}
+	}
+	return out
 }
 
 func when(t time.Time) string {
@@ -240,19 +329,24 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version of this program",
 		Args:  args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			version, revision := "(devel)", ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				if v := info.Main.Version; v != "" {
-					version = v
-				}
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = " " + s.Value
-					}
-				}
-			}
-			_, err := fmt.Fprintf(a.out, "parlance %s%s\n", version, revision)
+			_, err := fmt.Fprintf(a.out, "parlance %s\n", version())
 			return err
 		},
 	}
+}
+
+// version is this program's, with the commit it was built from.
+func version() string {
+	version, revision := "(devel)", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v := info.Main.Version; v != "" {
+			version = v
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = " " + s.Value
+			}
+		}
+	}
+	return version + revision
 }

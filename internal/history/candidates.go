@@ -115,6 +115,11 @@ type run struct {
 	ids       map[*file]func() []string              // see idsIn
 	done      int
 	progress  func(done, found int)
+
+	// watch, if set, is shown every conversation that is read, also one without messages, and
+	// with shapes the structure of what no rule knew. Several workers call it at the same time.
+	watch  func(*chat.Conversation, unknown)
+	shapes bool
 }
 
 // A store holds what the databases of one provider list.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"parlance/internal/chat"
@@ -29,9 +30,10 @@ type Status struct {
 	Unsupported map[string]int // reason to number of files that cannot be read
 	// NotRecorded names what no conversation of it has: "times", "tool results", ...
 	NotRecorded []string
-	NoRule      map[string]int // records, and blocks of records, that no rule knew
-	Incomplete  int            // conversations that reached a limit
-	Excluded    bool           // by the configuration; nothing of it was read
+	NoRule      map[string]int  // records, and blocks of records, that no rule knew
+	Drift       map[string]Span // for each of NoRule, the conversations that hold it
+	Incomplete  int             // conversations that reached a limit
+	Excluded    bool            // by the configuration; nothing of it was read
 	Problems    []Problem
 }
 
@@ -49,7 +51,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 	status := map[string]*Status{}
 	has := map[string]map[string]bool{}
 	for _, name := range names {
-		st := &Status{Name: name, NoRule: map[string]int{}, Unsupported: map[string]int{}, Excluded: h.exclude.providers[name]}
+		st := &Status{Name: name, NoRule: map[string]int{}, Drift: map[string]Span{}, Unsupported: map[string]int{}, Excluded: h.exclude.providers[name]}
 		st.Mapping, st.Replaced = h.cfg.Set.Origin(name)
 		m, problems := h.cfg.Set.Mapping(name)
 		st.Broken = problems
@@ -66,11 +68,20 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 		}
 		status[f.Provider].Files++
 	}
-	s.seen = func(c *chat.Conversation) {
+	// What a new version writes may be all there is in a file: conversations without a message
+	// count here.
+	var mu sync.Mutex
+	r.watch = func(c *chat.Conversation, _ unknown) {
+		mu.Lock()
+		defer mu.Unlock()
 		st := status[c.Provider]
 		for what, n := range c.Read.NoRule {
 			st.NoRule[what] += n
+			st.Drift[what] = st.Drift[what].with(c)
 		}
+	}
+	s.seen = func(c *chat.Conversation) {
+		st := status[c.Provider]
 		if c.Read.Incomplete != "" {
 			st.Incomplete++
 		}

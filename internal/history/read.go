@@ -48,12 +48,21 @@ func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions
 	defer release()
 	r.work.read.Add(1)
 	opts.Rows = m.wanted()
+	var met unknown
+	if r.shapes {
+		opts.News = func(rule, kind, element string) { met.add(rule, kind, element) }
+	}
 	if m.f.Size < endsFromBytes {
 		opts.Ends = 0
 	}
 	err = m.f.m.Read(ctx, m.f.File, opts, func(c *chat.Conversation) error {
 		if r.h.exclude.conversation(c) {
+			met = nil
 			return nil
+		}
+		if r.watch != nil {
+			r.watch(c, met)
+			met = nil
 		}
 		if len(c.Messages) == 0 {
 			r.empty(m.f, c)

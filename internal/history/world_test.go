@@ -26,7 +26,7 @@ name: acme
 sources:
   - {id: log, paths: ["~/.acme/*/*.jsonl", "~/.acme-backup/**/*.jsonl"], exclude: ["**/agent-*.jsonl"], container: jsonl}
   - {id: agents, paths: ["~/.acme/*/agent-*.jsonl"], container: jsonl, kind: subagent}
-conversation: {id: file:stem, title: {from: title, pick: last}, cwd: dir, parent: parent}
+conversation: {id: file:stem, title: {from: title, pick: last}, cwd: dir, parent: parent, version: v}
 common: {time: at, id: id, glue: false, abandoned: gone}
 copied: {parent: copyOf, id: copied}
 messages:

@@ -538,7 +538,7 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 	rd := &target.conv.Read
 	switch {
 	case !held:
-		count(&rd.NoRule, b.m.label("", x.rec, x))
+		target.news(x, "", "", x.rec, x.rec)
 	case len(r.out) == 0 && r.skipped:
 		count(&rd.Skipped, b.m.label("", x.rec, x))
 	case len(r.out) == 0 && r.unknown:

@@ -56,6 +56,10 @@ type ReadOptions struct {
 	Keys func(ctx context.Context, id string) (keys map[string]bool, ok bool)
 	// Source, if set, is the id of the only source that may read the file.
 	Source string
+	// News, if set, is shown each record, or element of one, that no rule knew: the rule under
+	// which it was met ("" for a whole record), its type as Report.NoRule counts it, and itself
+	// as JSON.
+	News func(rule, kind, element string)
 
 	keys map[string]bool // gathers copied.prefix keys
 }

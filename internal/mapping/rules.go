@@ -443,10 +443,20 @@ func (v *value) start(key string, a *arena) string {
 // news counts an element that no rule knew.
 func (r *recordRun) news(path string, el *value) {
 	r.acted, r.unknown = true, true
-	if r.m.labelled(path) {
-		count(&r.b.conv.Read.NoRule, r.m.label(path, el, r.scopes))
-	} else {
-		count(&r.b.conv.Read.NoRule, r.m.label("", r.rec, r.scopes))
+	place, what := path, el
+	if !r.m.labelled(path) {
+		place, what = "", r.rec
+	}
+	r.b.news(r.scopes, path, place, what, el)
+}
+
+// news counts an element under the type that the rules at place tell it by, and shows it to
+// the reader who asked for it. rule is where it was met.
+func (b *builder) news(x *scopes, rule, place string, typed, el *value) {
+	kind := b.m.label(place, typed, x)
+	count(&b.conv.Read.NoRule, kind)
+	if b.opts.News != nil && el.kind() != jsonAbsent {
+		b.opts.News(rule, kind, el.raw)
 	}
 }
 

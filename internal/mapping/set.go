@@ -15,8 +15,8 @@ import (
 	"parlance/internal/source"
 )
 
-// builtIn is the origin of a mapping that is part of the program.
-const builtIn = "built-in"
+// BuiltIn is the origin of a mapping that is part of the program.
+const BuiltIn = "built-in"
 
 // A Set is every mapping this run may use: the built-in ones, then the user's, of which a
 // later file replaces an earlier one of the same name whole. Only names are read at first; a
@@ -42,7 +42,7 @@ type setEntry struct {
 
 // A mappingFile is one file of a name.
 type mappingFile struct {
-	origin string // builtIn, or the path
+	origin string // BuiltIn, or the path
 	file   string // as problems name it
 	read   func() ([]byte, error)
 }
@@ -66,7 +66,7 @@ func NewSet(builtin fs.FS, folders []string) (*Set, error) {
 		errs = append(errs, fmt.Errorf("built-in mappings: %w", err))
 	}
 	for _, file := range mappingFiles(list) {
-		add(strings.TrimSuffix(file, ".yaml"), mappingFile{builtIn, "mappings/" + file, func() ([]byte, error) { return fs.ReadFile(builtin, file) }})
+		add(strings.TrimSuffix(file, ".yaml"), mappingFile{BuiltIn, "mappings/" + file, func() ([]byte, error) { return fs.ReadFile(builtin, file) }})
 	}
 	for _, folder := range folders {
 		list, err := os.ReadDir(folder)
@@ -203,7 +203,7 @@ func (s *Set) Present(env Env) []string {
 
 func (s *Set) present(name string, env Env, exists folders) bool {
 	e := s.entries[name]
-	if e.top().origin != builtIn {
+	if e.top().origin != BuiltIn {
 		m, _ := s.Mapping(name)
 		return m == nil || slices.ContainsFunc(m.Sources, func(src *Source) bool {
 			patterns := src.Paths
@@ -236,7 +236,7 @@ func (s *Set) present(name string, env Env, exists folders) bool {
 // it finds none, or meets a mapping of the user's.
 func (s *Set) skim(name string, seen []string) (patterns []string, sure bool) {
 	e := s.entries[name]
-	if e == nil || e.top().origin != builtIn || slices.Contains(seen, name) {
+	if e == nil || e.top().origin != BuiltIn || slices.Contains(seen, name) {
 		return nil, false
 	}
 	data, err := e.top().read()

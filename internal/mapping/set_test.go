@@ -207,7 +207,7 @@ func TestSetPresent(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			for _, name := range s.Names() {
-				if e := s.entries[name]; e.top().origin == builtIn && (e.mapping != nil || e.problems != nil) {
+				if e := s.entries[name]; e.top().origin == BuiltIn && (e.mapping != nil || e.problems != nil) {
 					t.Errorf("%s was parsed", name)
 				}
 			}

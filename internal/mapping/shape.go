@@ -167,12 +167,13 @@ func (s *Shape) shown() map[string]*Shape {
 		if keys[name] == nil {
 			keys[name] = &Shape{}
 		}
-		keys[name].merge(k)
+		keys[name].Merge(k)
 	}
 	return keys
 }
 
-func (s *Shape) merge(o *Shape) {
+// Merge adds what another shape counted.
+func (s *Shape) Merge(o *Shape) {
 	s.Count += o.Count
 	for kind, n := range o.Kinds {
 		if s.Kinds == nil {
@@ -181,12 +182,12 @@ func (s *Shape) merge(o *Shape) {
 		s.Kinds[kind] += n
 	}
 	for name, k := range o.Keys {
-		s.key(name).merge(k)
+		s.key(name).Merge(k)
 	}
 	if o.Items != nil {
 		if s.Items == nil {
 			s.Items = &Shape{}
 		}
-		s.Items.merge(o.Items)
+		s.Items.Merge(o.Items)
 	}
 }
