@@ -195,7 +195,9 @@ func sourceRules() []schemaNode {
 		then := onlyKeys(inSource, keysOf(c)...)
 		switch c {
 		case "jsonl":
-			then = schemaNode{"if": withKey("replay"), "then": onlyKeys(inSource, keysOf(c, "replay")...), "else": then}
+			// Edits of one document, or a document a line, are read like json.
+			then = schemaNode{"if": withKey("replay"), "then": onlyKeys(inSource, keysOf(c, "replay")...),
+				"else": schemaNode{"if": withKey("conversations"), "then": onlyKeys(inSource, keysOf(c, "documents")...), "else": then}}
 		case "sqlite":
 			then["required"] = []string{"sql"}
 		case "text":
