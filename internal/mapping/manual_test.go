@@ -456,8 +456,8 @@ func findIn(t *testing.T, m *Mapping, rest map[string]*yaml.Node) []string {
 	return got
 }
 
-// The manual is read as it stands on a page: fenced blocks are closed, and no line of it is
-// meant for a tool alone but the markers of its sections.
+// The manual is read as it stands on a page: fenced blocks are closed, links lead to headings,
+// and no line of it is meant for a tool alone but the markers of its sections.
 func TestManualForm(t *testing.T) {
 	data, err := os.ReadFile(manualFile)
 	if err != nil {
@@ -466,7 +466,20 @@ func TestManualForm(t *testing.T) {
 	if n := bytes.Count(data, []byte("\n```")); n%2 != 0 {
 		t.Errorf("%d fences", n)
 	}
-	for i, line := range strings.Split(string(data), "\n") {
+	headings := map[string]bool{}
+	lines := strings.Split(string(data), "\n")
+	for _, line := range lines {
+		if at := anyHeading.FindString(line); at != "" {
+			slug := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(line[len(at):]), "")
+			headings[strings.ReplaceAll(slug, " ", "-")] = true
+		}
+	}
+	for i, line := range lines {
+		for _, m := range regexp.MustCompile(`\]\(#([^)]*)\)`).FindAllStringSubmatch(line, -1) {
+			if !headings[m[1]] {
+				t.Errorf("line %d: no heading for #%s", i+1, m[1])
+			}
+		}
 		if strings.HasPrefix(line, "<!--") && !keysMarker.MatchString(line) {
 			t.Errorf("line %d: %s", i+1, line)
 		}
