@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 			for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "PARLANCE_MAPPINGS", "PARLANCE_ROOTS"} {
 				env.Setenv(name, "")
 			}
+			env.Setenv("PROVIDERS", filepath.Join(repo, "testdata", "providers"))
 			env.Setenv("DEMO", filepath.Join(repo, "testdata", "demo", "home"))
 			return os.MkdirAll(home, 0o777)
 		},

@@ -129,14 +129,14 @@ func (h *History) loadID(ctx context.Context, what string, keep func(*chat.Messa
 // loadFile reads a file that may lie anywhere.
 func (h *History) loadFile(ctx context.Context, path, as string, keep func(*chat.Message) bool, fn func(*chat.Conversation) error) error {
 	if h.exclude.path(path) {
-		return fmt.Errorf("%s: excluded by the configuration", path)
+		return errExcluded(path)
 	}
 	if opened, err := source.Open(path); err != nil {
 		return err
 	} else if err := opened.Close(); err != nil {
 		return err
 	}
-	f, err := h.reader(ctx, path, as)
+	f, _, err := h.reader(ctx, path, as)
 	if err != nil {
 		return err
 	}
@@ -148,12 +148,13 @@ func (h *History) loadFile(ctx context.Context, path, as string, keep func(*chat
 }
 
 // reader finds the mapping that reads a file: the named one; else one whose patterns find it;
-// else, of all that accept it, the one that understands most of it.
-func (h *History) reader(ctx context.Context, path, as string) (*file, error) {
+// else, of all that accept it, the one that understands most of it. If the contents had to
+// decide, it also says what each made of them.
+func (h *History) reader(ctx context.Context, path, as string) (*file, map[string]understood, error) {
 	names := h.cfg.Set.Names()
 	if as != "" {
 		if !slices.Contains(names, as) {
-			return nil, fmt.Errorf("as: no mapping is called %q", as)
+			return nil, nil, fmt.Errorf("as: no mapping is called %q", as)
 		}
 		names = []string{as}
 	}
@@ -161,39 +162,40 @@ func (h *History) reader(ctx context.Context, path, as string) (*file, error) {
 	if as == "" {
 		r, err := h.discover(ctx, nil, nil)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, f := range r.files {
 			if f.Path != path || f.Loose { // whose an export is, its contents say
 				continue
 			}
 			if f.closed == "" {
-				return f, nil
+				return f, nil, nil
 			}
-			return nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
+			return nil, nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
 		}
 	}
 	var best *file
+	all := map[string]understood{}
 	var most understood
 	for _, name := range names {
 		m, problems := h.cfg.Set.Mapping(name)
 		if m == nil {
 			if as != "" && len(problems) > 0 {
 				p := problems[0]
-				return nil, fmt.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Msg)
+				return nil, nil, fmt.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Msg)
 			}
 			continue
 		}
 		found, err := m.FileAt(h.env(), path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		f := newFile(m, found)
 		if as != "" {
 			if f.closed != "" {
-				return nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
+				return nil, nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
 			}
-			return f, nil
+			return f, nil, nil
 		}
 		var u understood
 		drop := func(*chat.Message) bool { return false }
@@ -203,16 +205,21 @@ func (h *History) reader(ctx context.Context, path, as string) (*file, error) {
 		})
 		switch {
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err == nil && u.better(most): // an error says no more than that it is another format
-			best, most = f, u
+			return nil, nil, ctx.Err()
+		case err == nil: // an error says no more than that it is another format
+			all[name] = u
+			if u.better(most) {
+				best, most = f, u
+			}
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("%s: no mapping finds a message in this file", path)
+		return nil, all, fmt.Errorf("%s: %w", path, errNoReader)
 	}
-	return best, nil
+	return best, all, nil
 }
+
+var errNoReader = errors.New("no mapping finds a message in this file")
 
 // understood is how much of a file a mapping makes sense of.
 type understood struct{ messages, known, news int }
@@ -236,3 +243,5 @@ func (u understood) better(o understood) bool {
 	a, b := u.known*(o.known+o.news), o.known*(u.known+u.news)
 	return o.messages == 0 || a > b || a == b && u.messages > o.messages
 }
+
+func errExcluded(path string) error { return fmt.Errorf("%s: excluded by the configuration", path) }

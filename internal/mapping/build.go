@@ -36,6 +36,7 @@ type builder struct {
 
 	visible []*unit // units not abandoned by a rewind, in order
 	inReset bool
+	orphans int // results without their call, counted at the end
 }
 
 // A unit is what one record made, and its links.
@@ -151,15 +152,25 @@ func (b *builder) readField(fl field, st *fieldState, rank int, t *term, x *scop
 	case fieldStarted, fieldUpdated:
 		if when := x.termTime(t, f); !when.IsZero() {
 			*st = fieldState{found: true, rank: rank, time: when}
+			b.told(x, fl, rank, t)
 		}
 	case fieldSubagent:
 		if x.truth(t, f) {
 			*st = fieldState{found: true, rank: 0, text: "true"}
+			b.told(x, fl, rank, t)
 		}
 	default:
 		if g := x.term(t, f); !g.empty() {
 			*st = fieldState{found: true, rank: rank, text: strings.TrimSpace(x.text(g))}
+			b.told(x, fl, rank, t)
 		}
+	}
+}
+
+// told lets a trace know where a key of the conversation was found.
+func (b *builder) told(x *scopes, fl field, rank int, t *term) {
+	if x.tr != nil && b.parent == nil {
+		x.tr.candidate(fl, rank, t, b.fieldText(fl))
 	}
 }
 
@@ -235,6 +246,9 @@ func (b *builder) add(r *recordRun, u *unit, recordID hash, msgs []*made) {
 			old := b.byID[recordID]
 			if old == nil || old.abandoned {
 				break
+			}
+			if r.tr != nil {
+				r.tr.double(s, len(msgs))
 			}
 			if !s.last {
 				return
@@ -329,6 +343,9 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 		if old == nil {
 			continue
 		}
+		if r.tr != nil {
+			r.tr.double(s, 1)
+		}
 		if !s.last {
 			return nil
 		}
@@ -412,6 +429,7 @@ func (b *builder) offer(m *made) {
 func (b *builder) reset(r *recordRun, ru *rule, f *frame) {
 	if b.inReset {
 		b.broken(r.origin.Line, "a reset inside the records of a reset")
+		r.failed = true
 		return
 	}
 	var g got
@@ -502,6 +520,9 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 	f := &frame{elem: x.rec}
 	list := b.m.rulesOf(b.src)
 	target := b
+	if x.tr != nil {
+		x.tr.begin(x, origin, raw)
+	}
 	var id, parent string
 	if t := b.m.tree; t != nil {
 		id, parent = x.evalText(t.id, f), x.evalText(t.parent, f)
@@ -509,7 +530,14 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 	if sub != nil {
 		for _, ru := range list {
 			if !x.holds(ru.when, f) {
+				if x.tr != nil && ru.as == actSubagent {
+					x.tr.tried(x, ru, f, false)
+				}
 				continue
+			}
+			if x.tr != nil && ru.as == actSubagent {
+				x.tr.tried(x, ru, f, true)
+				x.tr.take(nil, ru, f)
 			}
 			if ru.as == actSubagent {
 				key := ""
@@ -526,17 +554,21 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 			break
 		}
 	}
-	target.conv.Read.Records++
-	if target.conv.Read.Records > recordsMax {
+	if target.conv.Read.Records >= recordsMax {
 		target.conv.Read.Incomplete = "more records than recordsMax (5 million)"
+		if x.tr != nil {
+			x.tr.end()
+		}
 		return
 	}
+	target.conv.Read.Records++
 	x.badTime = func(raw string) { target.warn("%s: not a time: %.40q", whereIs(origin), raw) }
 	target.readFields(x, f, true)
 	r := &recordRun{scopes: x, m: b.m, b: target, opts: b.opts, origin: origin, raw: raw}
 	held := r.rules(list, f)
 	rd := &target.conv.Read
 	switch {
+	case r.failed:
 	case !held:
 		target.news(x, "", "", x.rec, x.rec)
 	case len(r.out) == 0 && r.skipped:
@@ -544,6 +576,9 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 	case len(r.out) == 0 && r.unknown:
 	default:
 		rd.Used++
+	}
+	if x.tr != nil {
+		x.tr.judge(r, held)
 	}
 	u := &unit{id: hashOf(id), parent: hashOf(parent)}
 	if t := b.m.tree; t != nil && t.except != nil {
@@ -566,6 +601,9 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 		recordID = hashOf(r.commons().id)
 	}
 	target.add(r, u, recordID, r.out)
+	if x.tr != nil {
+		x.tr.end()
+	}
 }
 
 // whereIs says where in its file something was, for a person.

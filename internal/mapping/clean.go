@@ -83,20 +83,24 @@ type block struct {
 
 // cutTags takes the tagged blocks out of a text. A text without one comes back as it is.
 func (c *cleaner) cutTags(role chat.Role, text string, dropped func(what string)) []piece {
-	whole := text
+	body, blocks := c.tagged(text)
+	if len(blocks) == 0 {
+		return []piece{{role: role, text: text}}
+	}
+	return c.assemble(role, body, blocks, dropped)
+}
+
+// tagged finds the blocks of a text, and the text in which they stand.
+func (c *cleaner) tagged(text string) (string, []block) {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "\uFEFF"); ok {
 		text = rest // it came with a file that was pasted or piped in, and is nothing to see
 	}
 	if c.star != "" {
 		if b, ok := c.starBlock(text); ok {
-			return c.assemble(role, text, []block{b}, dropped)
+			return text, []block{b}
 		}
 	}
-	blocks := c.blocks(text)
-	if len(blocks) == 0 {
-		return []piece{{role: role, text: whole}}
-	}
-	return c.assemble(role, text, blocks, dropped)
+	return text, c.blocks(text)
 }
 
 // starBlock is the block of a tag that the table does not name: the text begins with it,

@@ -386,6 +386,7 @@ func (rd *reading) logRecords(s *session, row int, text string) {
 		} else {
 			s.main.conv.Read.Records++
 			s.main.broken(n, "not one whole JSON object")
+			s.x.tr.failed(n, "not one whole JSON object")
 		}
 	}
 }
@@ -481,6 +482,7 @@ func (t *textRun) end(ctx context.Context) error {
 		}
 		t.s.main.conv.Read.Skipped["line"] += t.dropped
 		t.s.main.conv.Read.Records += t.dropped
+		t.s.x.tr.dropped(t.dropped)
 		t.dropped = 0
 	}
 	if t.rd.src.start == nil {
@@ -502,11 +504,17 @@ func (t *textRun) line(ctx context.Context, l source.Line) error {
 			raw := groupsJSON(re.SubexpNames(), m)
 			doc, _ := parseObject(raw, &t.rd.docs)
 			t.begin(doc)
+			if e := t.rd.opts.explain; e != nil {
+				e.passed(l.N, text, "it begins a conversation")
+			}
 			return nil
 		}
 	}
-	if t.s == nil {
-		return nil // before the first start line
+	if t.s == nil { // before the first start line
+		if e := t.rd.opts.explain; e != nil {
+			e.passed(l.N, text, "it stands before the first line that begins a conversation")
+		}
+		return nil
 	}
 	window := patternText(text)
 	// Openers win over everything; then the open record takes what its `then` fits; then
@@ -541,6 +549,9 @@ func (t *textRun) line(ctx context.Context, l source.Line) error {
 	}
 	if strings.TrimSpace(text) != "" {
 		t.dropped++
+		if e := t.rd.opts.explain; e != nil {
+			e.passed(l.N, text, "no entry of lines fits it")
+		}
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ type scopes struct {
 	entryKey string
 	lookup   func(name, key string) (*value, string, bool) // a table's entry: JSON, or a text
 
-	using   bool // fields are being made, so next: uses an element up
+	using   bool   // fields are being made, so next: uses an element up
+	tr      *trace // nil unless somebody wants to know how this file is read
 	badTime func(raw string)
 }
 
@@ -95,6 +96,9 @@ func (g got) empty() bool {
 
 // find reads a selector. Texts of file: and conv: come back as text, all else as JSON.
 func (x *scopes) find(s *selector, f *frame) got {
+	if x.tr != nil {
+		return x.tr.find(x, s, f)
+	}
 	var base *value
 	a := x.a
 	switch s.scope {

@@ -43,6 +43,7 @@ type File struct {
 	env      Env            // where it was found: lookups are patterns too
 	registry map[int]string // per source: the registry element (JSON), for side:
 	base     map[int]string // per source: the folder that holds whatever may be read beside the file; see confines
+	at       map[int]string // per source: the pattern that found it, "paths[0]"; none if it was moved
 	groups   []group        // of a decoder's source: what Find put together
 }
 
@@ -129,11 +130,13 @@ func (m *Mapping) fileOf(env Env, places []*globPlace) File {
 		Sources:  make([]int, len(places)),
 		base:     make(map[int]string, len(places)),
 		Loose:    true,
+		at:       make(map[int]string, len(places)),
 	}
 	for i, p := range places {
 		f.Loose = f.Loose && p.loose
 		f.Sources[i] = p.source
 		f.base[p.source] = p.base
+		f.at[p.source] = p.at
 		if p.registry != "" {
 			if f.registry == nil {
 				f.registry = map[int]string{}
@@ -161,28 +164,28 @@ func (m *Mapping) places(ctx context.Context, env Env) ([]globPlace, []FindError
 	var all []globPlace
 	var errs []FindError
 	for i, src := range m.Sources {
-		add := func(pattern, registry string) {
+		add := func(at, pattern, registry string) {
 			places, err := expandPlaces(env, pattern, src.Split)
 			if err != nil {
 				errs = append(errs, FindError{Path: pattern, Err: err})
 			}
 			for _, p := range places {
-				p.source, p.rank, p.registry = i, len(all), registry
+				p.source, p.rank, p.registry, p.at = i, len(all), registry, at
 				p.packed = src.Container != "sqlite"
 				p.loose = strings.Contains(pattern, "${"+rootVariable+"}")
 				p.base = confines(env, &p)
 				all = append(all, p)
 			}
 		}
-		for _, pattern := range src.Paths {
-			add(pattern, "")
+		for k, pattern := range src.Paths {
+			add(sub("paths", k), pattern, "")
 		}
 		if src.PathsFrom != nil {
 			elements, problems := src.PathsFrom.elements(ctx, env, src.Split)
 			errs = append(errs, problems...)
 			for _, el := range elements {
 				if pattern, ok := fillBraces(env, src.PathsFrom.path, el); ok {
-					add(pattern, el.Raw)
+					add("paths_from", pattern, el.Raw)
 				}
 			}
 		}

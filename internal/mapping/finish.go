@@ -477,6 +477,7 @@ func (b *builder) joinResults(list []*made) {
 		}
 		last = m
 	}
+	b.orphans = orphans
 	if orphans > orphansNamed {
 		b.warn("%d more tool results without their call", orphans-orphansNamed)
 	}

@@ -43,6 +43,7 @@ type globPlace struct {
 	packed   bool   // a name with .gz or .zst behind fits as well
 	loose    bool   // below a folder that is not the tool's
 	registry string // the registry's element (JSON), "" = none
+	at       string // the key of the pattern in its source
 	base     string // see File.base; with the system's separators
 }
 

@@ -61,7 +61,8 @@ type ReadOptions struct {
 	// as JSON.
 	News func(rule, kind, element string)
 
-	keys map[string]bool // gathers copied.prefix keys
+	keys    map[string]bool // gathers copied.prefix keys
+	explain *explainer      // watches, if set
 }
 
 // EndsOnly is Read.Incomplete of a conversation of which the middle was left out on demand.
@@ -234,8 +235,10 @@ type reading struct {
 	torn  bool
 	fails []brokenLine
 
-	decoded   func(raw string) // if set, is shown what a decoder makes
-	warned    map[string]bool  // lookups that were complained of
+	decoded func(raw string)                                  // if set, is shown what a decoder makes
+	tested  func(line int, x *scopes, f *frame, refused bool) // if set, is told which line decided whether the source takes the file
+
+	warned    map[string]bool // lookups that were complained of
 	tableErrs []string
 }
 
@@ -296,6 +299,9 @@ type session struct {
 
 func (rd *reading) begin(doc *value, docIndex int) *session {
 	s := &session{rd: rd, x: rd.scopes(doc, docIndex), main: newBuilder(rd.m, rd.src, rd.opts)}
+	if e := rd.opts.explain; e != nil {
+		s.x.tr = e.begin(rd.src)
+	}
 	if rd.m.hasSubagentRule(rd.src) {
 		s.subs = map[string]*builder{}
 		s.subFn = s.sub
@@ -326,6 +332,7 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 	rd := s.rd
 	s.x.rec = nil
 	s.x.badTime = func(raw string) { s.main.warn("not a time: %.40q", raw) }
+	tr := s.x.tr
 	c := s.main.finish(ctx, s.x, rd.file, fallbackID)
 	c.Row = row
 	for _, why := range rd.tableErrs {
@@ -334,8 +341,11 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 	for _, b := range rd.fails {
 		s.main.broken(b.line, b.why)
 		c.Read.Records++
+		tr.failed(b.line, b.why)
 	}
 	c.Read.Torn = rd.torn
+	s.x.tr = nil
+	tr.over(c, s.main)
 	if rd.opts.wants(row) {
 		if err := rd.emit(c); err != nil {
 			return err
@@ -344,11 +354,15 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 	for _, b := range s.order {
 		sc := b.finish(ctx, s.x, rd.file, "")
 		sc.Row = sc.ID
+		tr.over(sc, b)
 		if rd.opts.wants(sc.Row) {
 			if err := rd.emit(sc); err != nil {
 				return err
 			}
 		}
+	}
+	if e := rd.opts.explain; e != nil {
+		e.done(tr)
 	}
 	return nil
 }
@@ -377,8 +391,12 @@ func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
 		if rec, ok := parseObject(view(l.Data), &rd.a); ok {
 			n++
 			x.rec, x.recIndex = rec, n
-			accepted = accepted || rd.holdsWhen(x, rec)
-			if refused = rd.refuses(x, rec); refused || accepted && rd.src.unless == nil || n >= whenRecordsMax {
+			held := rd.src.when != nil && !accepted && rd.holdsWhen(x, rec)
+			accepted, refused = accepted || held, rd.refuses(x, rec)
+			if rd.tested != nil && (held || refused) {
+				rd.tested(l.N, x, &frame{elem: rec}, refused)
+			}
+			if refused || accepted && rd.src.unless == nil || n >= whenRecordsMax {
 				return errStop
 			}
 		}
@@ -679,7 +697,10 @@ func (rd *reading) part(ctx context.Context, doc *value, index int, several stri
 // mainID is the id of the conversation as it will be settled.
 func (s *session) mainID(fallback string) string {
 	probe := *s.main
+	tr := s.x.tr
+	s.x.tr = nil
 	probe.settle(s.x, fallback)
+	s.x.tr = tr
 	return probe.conv.ID
 }
 

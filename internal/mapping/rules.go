@@ -90,6 +90,7 @@ type recordRun struct {
 	acted   bool // a rule was taken
 	skipped bool // and it was a skip
 	unknown bool // no rule knew the record, or a block of it
+	failed  bool // the record is broken after all
 	common  commonValues
 	raw     string
 
@@ -110,7 +111,11 @@ func (r *recordRun) rules(list []*rule, f *frame) bool {
 		if ru.as == actSubagent {
 			continue // the reader has routed the record already
 		}
-		if r.holds(ru.when, f) {
+		held := r.holds(ru.when, f)
+		if r.tr != nil {
+			r.tr.tried(r.scopes, ru, f, held)
+		}
+		if held {
 			r.take(ru, f)
 			return true
 		}
@@ -120,6 +125,15 @@ func (r *recordRun) rules(list []*rule, f *frame) bool {
 
 // take applies one rule to the element of f.
 func (r *recordRun) take(ru *rule, f *frame) {
+	if r.tr != nil {
+		r.tr.take(r, ru, f)
+		return
+	}
+	r.follow(ru, f)
+}
+
+// follow goes where a rule's in and each lead, and applies the rule there.
+func (r *recordRun) follow(ru *rule, f *frame) {
 	if len(ru.in) > 0 {
 		g := r.first(ru.in, f)
 		if g.kind != gotJSON || g.v.kind() != jsonObject {
@@ -138,6 +152,9 @@ func (r *recordRun) take(ru *rule, f *frame) {
 	}
 	if g.kind != gotJSON {
 		r.acted = true // empty: nothing is made, and that is known
+		if r.tr != nil {
+			r.tr.empty(ru)
+		}
 		return
 	}
 	switch g.v.kind() {
@@ -149,8 +166,14 @@ func (r *recordRun) take(ru *rule, f *frame) {
 		elems := g.v.list(r.a)
 		if len(elems) == 0 {
 			r.acted = true
+			if r.tr != nil {
+				r.tr.empty(ru)
+			}
 		}
 		for i := 0; i < len(elems); i++ {
+			if r.tr != nil {
+				r.tr.element(i+1, len(elems))
+			}
 			el := &elems[i]
 			if el.kind() == jsonString {
 				el = stringItem(el)
@@ -186,7 +209,11 @@ func (r *recordRun) apply(ru *rule, f *frame) {
 	case len(ru.all) > 0:
 		held := false
 		for _, sub := range ru.all {
-			if r.holds(sub.when, f) {
+			holds := r.holds(sub.when, f)
+			if r.tr != nil {
+				r.tr.tried(r.scopes, sub, f, holds)
+			}
+			if holds {
 				held = true
 				r.take(sub, f)
 			}
@@ -194,6 +221,8 @@ func (r *recordRun) apply(ru *rule, f *frame) {
 		if !held {
 			r.news(ru.path, f.elem)
 		}
+	case r.tr != nil:
+		r.tr.make(r, ru, f)
 	default:
 		r.make(ru, f)
 	}
@@ -243,6 +272,9 @@ func (r *recordRun) prose(ru *rule, f *frame, role chat.Role) {
 	pieces := []piece{{role: role, text: text}}
 	if strings.TrimSpace(text) != "" {
 		pieces = r.m.clean[role].apply(role, text, func(what string) { count(&r.b.conv.Read.Dropped, what) })
+		if r.tr != nil {
+			r.tr.cleaned(r.m.clean[role], role, text, pieces)
+		}
 	}
 	for _, p := range pieces {
 		if strings.TrimSpace(p.text) == "" && p.role != chat.Compaction && p.role != chat.ToolCall {
@@ -443,6 +475,9 @@ func (v *value) start(key string, a *arena) string {
 // news counts an element that no rule knew.
 func (r *recordRun) news(path string, el *value) {
 	r.acted, r.unknown = true, true
+	if r.tr != nil {
+		r.tr.news(r, path, el)
+	}
 	place, what := path, el
 	if !r.m.labelled(path) {
 		place, what = "", r.rec

@@ -134,6 +134,26 @@ func (s *Set) Mapping(name string) (*Mapping, []Problem) {
 	return e.mapping, e.problems
 }
 
+// Add puts a mapping file on top of the set, and says under which name: it replaces what the
+// set had under that name. The set must not have been asked for it before.
+func (s *Set) Add(path string) (name string, err error) {
+	if _, err := readMapping(path); err != nil {
+		return "", err
+	}
+	name = strings.TrimSuffix(filepath.Base(path), ".yaml")
+	old := s.entries[name]
+	e := &setEntry{}
+	if old == nil {
+		s.names = append(s.names, name)
+		slices.Sort(s.names)
+	} else {
+		e.files = slices.Clone(old.files)
+	}
+	e.files = append(e.files, mappingFile{path, path, func() ([]byte, error) { return readMapping(path) }})
+	s.entries[name] = e
+	return name, nil
+}
+
 // LoadFile checks and compiles a mapping file that need not belong to the set; what it
 // extends is looked for in the set. The error is about the file, not about what is in it.
 func (s *Set) LoadFile(path string) (*Mapping, []Problem, error) {
