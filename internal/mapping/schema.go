@@ -137,9 +137,9 @@ func (s *schemaMaker) mapOf(in string) schemaNode {
 		}})
 	case inSame:
 		text := schemaNode{"properties": schemaNode{"by": schemaNode{"const": "text"}}}
-		last := schemaNode{"properties": schemaNode{"by": schemaNode{"const": "text"}, "keep": schemaNode{"const": "last"}}, "required": []string{"keep"}}
+		last := schemaNode{"properties": schemaNode{"keep": schemaNode{"const": "last"}}, "required": []string{"keep"}}
 		rules = append(rules, schemaNode{"dependentSchemas": schemaNode{"when": text, "prefix": schemaNode{"if": schemaNode{"properties": schemaNode{"prefix": schemaNode{"const": true}}}, "then": last}}},
-			schemaNode{"if": schemaNode{"properties": schemaNode{"time": schemaNode{"const": "last"}}, "required": []string{"time"}}, "then": last})
+			schemaNode{"if": schemaNode{"properties": schemaNode{"time": schemaNode{"const": "last"}}, "required": []string{"time"}}, "then": schemaNode{"allOf": []schemaNode{text, last}}})
 	case inLookup:
 		rules = append(rules, exactlyOne([]string{"jsonl", "json", "sqlite"}),
 			schemaNode{"dependentRequired": schemaNode{"sqlite": []string{"sql"}, "sql": []string{"sqlite"}, "needs": []string{"sqlite"}, "records": []string{"json"}}})
