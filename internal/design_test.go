@@ -105,6 +105,9 @@ func TestNoProviderInGo(t *testing.T) {
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
+		if strings.HasPrefix(filepath.Base(path), "decoder_") {
+			return nil // the escape hatch, and the table with its name
+		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err

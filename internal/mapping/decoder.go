@@ -30,11 +30,6 @@ type decoder struct {
 	decode func(ctx context.Context, g group, out *decoding) error
 }
 
-// decoders is the table that `decoder: NAME` is looked up in.
-var decoders = map[string]decoder{
-	"kiro_ide": {options: map[string]func(string) error{"injected": isRegexp}, groups: sessionGroups, decode: decodeSession},
-}
-
 func isRegexp(s string) error {
 	_, err := regexp.Compile(s)
 	return err

@@ -14,6 +14,11 @@ import (
 	"strings"
 )
 
+// decoders is the table that `decoder: NAME` is looked up in.
+var decoders = map[string]decoder{
+	"kiro_ide": {options: map[string]func(string) error{"injected": isRegexp}, groups: sessionGroups, decode: decodeSession},
+}
+
 // The store of Kiro IDE before 1.0. A conversation, there a session, is spread over
 //
 //	workspace-sessions/<folder>/<id>.json            prompts, and short answers that name an execution
