@@ -55,6 +55,11 @@ func (h *History) LoadKeeping(ctx context.Context, what, as string, keep func(*c
 	return err
 }
 
+// LoadID is Load for a reader who may only have what is listed: id is never taken for a path.
+func (h *History) LoadID(ctx context.Context, id string, fn func(*chat.Conversation) error) error {
+	return h.loadID(ctx, id, nil, fn)
+}
+
 // pathForm is what only a path looks like.
 var pathForm = regexp.MustCompile(`^(/|~|\.\.?[/\\]|[A-Za-z]:[/\\])|\.(jsonl|json|db|vscdb|sqlite3?|md|gz|zst)$`)
 

@@ -62,6 +62,15 @@ func TestLoad(t *testing.T) {
 			}
 		})
 	}
+	for _, path := range []string{stray, "../elsewhere/log.jsonl", "acme:../../elsewhere/log.jsonl", "~/.acme/x/abc-2.jsonl"} {
+		err := w.open().LoadID(t.Context(), path, func(c *chat.Conversation) error {
+			t.Errorf("by id %s: got %s", path, c.FullID())
+			return nil
+		})
+		if missing := new(NotFoundError); !errors.As(err, &missing) {
+			t.Errorf("by id %s: got %v", path, err)
+		}
+	}
 	var several *AmbiguousError
 	if _, err := load(t, w, "abc", ""); !errors.As(err, &several) || len(several.Candidates) != 2 {
 		t.Errorf("a part of two ids: got %v", err)

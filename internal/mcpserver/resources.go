@@ -39,6 +39,9 @@ func (t *talker) hookResources(hooks *server.Hooks) {
 	hooks.AddBeforeReadResource(func(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
 		if id, page, err := parseURI(req.Params.URI); err == nil {
 			req.Params.URI = conversationURI(id, page)
+		} else {
+			// The library matches a template against megabytes for minutes, and repeats them.
+			req.Params.URI = cut(req.Params.URI, false)
 		}
 	})
 	hooks.AddAfterListResources(func(ctx context.Context, _ any, req *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
@@ -131,7 +134,6 @@ func (t *talker) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, err
 	}
-	// History also loads files by their paths; over this door only what is listed goes out.
 	provider, _, ok := strings.Cut(id, ":")
 	if !ok || !slices.Contains(t.o.Providers, provider) {
 		return nil, fmt.Errorf("id: %s: an id is provider:id, as chat_search lists it", cut(oneLine(id), false))
@@ -142,7 +144,7 @@ func (t *talker) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	}
 	defer release()
 	var text string
-	err = t.h.Load(ctx, id, "", func(c *chat.Conversation) error {
+	err = t.h.LoadID(ctx, id, func(c *chat.Conversation) error {
 		var err error
 		text, err = t.page(c, page)
 		return err

@@ -48,7 +48,7 @@ const instructions = `Parlance finds and hands over past conversations of any co
 type History interface {
 	Search(ctx context.Context, q history.Query) (history.Listing, error)
 	Fork(ctx context.Context, q history.Query) (*history.Forked, error)
-	Load(ctx context.Context, what, as string, fn func(*chat.Conversation) error) error
+	LoadID(ctx context.Context, id string, fn func(*chat.Conversation) error) error
 }
 
 // Options say how a server speaks.
@@ -106,6 +106,10 @@ func newTalker(h History, errw io.Writer, o Options) (*talker, error) {
 func (t *talker) slot(ctx context.Context) (release func(), err error) {
 	select {
 	case t.slots <- struct{}{}:
+		if err := ctx.Err(); err != nil { // both were possible, and one is taken at random
+			<-t.slots
+			return nil, err
+		}
 		return func() { <-t.slots }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()

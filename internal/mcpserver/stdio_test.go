@@ -209,6 +209,10 @@ func TestHugeArguments(t *testing.T) {
 			t.Errorf("%s: %.200s; want %s", test.tool, r.text(), test.want)
 		}
 	}
+	l.send(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"parlance://conversation/` + strings.Repeat("z", 10<<20) + `"}}`)
+	if text := l.receive(); !strings.Contains(text, `"error"`) || len(text) > 1000 {
+		t.Errorf("resources/read: %.200s", text)
+	}
 	go io.WriteString(l.in, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`+strings.Repeat("x", messageMaxBytes)+"\"}}\n")
 	if r := l.reply(); r.Error == nil || !strings.Contains(r.Error.Message, "longer than") {
 		t.Errorf("%+v", r)

@@ -265,6 +265,6 @@ func (s *slow) Fork(ctx context.Context, q history.Query) (*history.Forked, erro
 	return nil, &history.NotFoundError{What: q.Text}
 }
 
-func (s *slow) Load(context.Context, string, string, func(*chat.Conversation) error) error {
+func (s *slow) LoadID(context.Context, string, func(*chat.Conversation) error) error {
 	return errors.New("slow: nothing to load")
 }
