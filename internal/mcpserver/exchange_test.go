@@ -87,7 +87,7 @@ func wantsAnswer(message string) bool {
 		ID     any
 		Method string
 	}
-	return json.Unmarshal([]byte(message), &h) != nil || h.ID != nil || strings.Contains(message, `"id":null`)
+	return json.Unmarshal([]byte(message), &h) != nil || h.ID != nil || h.Method == "" || strings.Contains(message, `"id":null`)
 }
 
 // shownAnswer is an answer as it stands in the files.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -178,14 +179,20 @@ type head struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
 }
 
 // take answers a message, or begins to. It does not wait for files.
 func (s *stdio) take(ctx context.Context, line []byte) {
 	if line[0] == '[' { // a batch, as version 2025-03-26 has it
 		var batch []json.RawMessage
-		if json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
-			s.write(failure(nil, mcp.INVALID_REQUEST, "batch: not a list of messages"))
+		if err := json.Unmarshal(line, &batch); err != nil {
+			s.write(failure(nil, mcp.PARSE_ERROR, fmt.Sprintf("message: not JSON: %v", err)))
+			return
+		}
+		if len(batch) == 0 {
+			s.write(failure(nil, mcp.INVALID_REQUEST, "batch: no messages in it"))
 			return
 		}
 		s.takeBatch(ctx, batch)
@@ -210,6 +217,7 @@ func (s *stdio) takeBatch(ctx context.Context, batch []json.RawMessage) {
 	var all sync.WaitGroup
 	whole := &request{key: "batch", cancel: func() {}} // so that the end waits for it
 	if !s.admit(whole) {
+		s.write(failure(nil, mcp.INTERNAL_ERROR, tooMany))
 		return
 	}
 	for i, message := range batch {
@@ -234,6 +242,8 @@ func (s *stdio) takeBatch(ctx context.Context, batch []json.RawMessage) {
 	}()
 }
 
+const tooMany = "too many requests wait for their answers; ask again later"
+
 // A begun request hands over its answer, nil if none is wanted.
 type begun struct {
 	answer func(put func(json.RawMessage))
@@ -247,22 +257,23 @@ func (s *stdio) begin(ctx context.Context, message []byte) (*begun, json.RawMess
 	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
 		return nil, failure(nil, mcp.PARSE_ERROR, fmt.Sprintf("message: not JSON: %v", syntax))
 	}
+	answered := h.Method == "" && err == nil && (h.Result != nil || h.Error != nil) // what we never ask
 	switch {
-	case len(h.ID) > 0 && !isID(h.ID) && (h.Method != "" || err != nil):
+	case answered:
+		return nil, nil
+	case len(h.ID) > 0 && !isID(h.ID):
 		return nil, failure(nil, mcp.INVALID_REQUEST, "id: neither a string nor a number")
-	case err != nil:
+	case err != nil, h.Method == "":
 		return nil, failure(h.ID, mcp.INVALID_REQUEST, "message: not a request")
 	case h.ID == nil:
 		s.heed(ctx, message, h)
 		return nil, nil
-	case h.Method == "":
-		return nil, nil // an answer to what we never ask
 	}
 	r := &request{key: string(h.ID), bytes: len(message)}
 	ctx, r.cancel = context.WithCancel(ctx)
 	if !s.admit(r) {
 		r.cancel()
-		return nil, failure(h.ID, mcp.INTERNAL_ERROR, "too many requests wait for their answers; ask again later")
+		return nil, failure(h.ID, mcp.INTERNAL_ERROR, tooMany)
 	}
 	return &begun{
 		answer: func(put func(json.RawMessage)) {
@@ -278,9 +289,10 @@ func (s *stdio) begin(ctx context.Context, message []byte) (*begun, json.RawMess
 	}, nil
 }
 
-// isID knows what may be the id of a request. A number is taken as it is written.
+// isID knows what may be the id of a request. It goes back as it is written, so that it must
+// be text.
 func isID(raw json.RawMessage) bool {
-	return raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'
+	return utf8.Valid(raw) && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // heed does what a notification says.
