@@ -37,6 +37,9 @@ func (s *searching) nearest(ctx context.Context) ([]chat.Row, error) {
 	want := trigrams(s.q.needle)
 	rows, _ := all.results()
 	for _, f := range rows[:min(len(rows), nearestPool)] {
+		if f.current { // who asks would be sent to read its own question
+			continue
+		}
 		score := 0.0
 		for _, text := range []string{f.row.Title, f.row.Prompt, f.row.FullID()} {
 			score = max(score, alike(want, trigrams(chat.Fold(text))))

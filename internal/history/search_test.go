@@ -385,6 +385,9 @@ func TestOwnConversation(t *testing.T) {
 	if l.Current != nil || ids(l) != "acme:old" {
 		t.Errorf("several: current %+v, rows %s", l.Current, ids(l))
 	}
+	if l := w.search("heron as wall"); ids(l) != "" || len(l.Nearest) != 1 || l.Nearest[0].ID != "old" {
+		t.Errorf("several, nothing found: rows %s, nearest %+v", ids(l), l.Nearest)
+	}
 	if l := w.search(""); ids(l) != "acme:other acme:self acme:old" {
 		t.Errorf("several, all listed: got %s", ids(l))
 	}
