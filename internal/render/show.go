@@ -298,7 +298,8 @@ func (markdown) prose(name, _, text string) string {
 	if name != "" {
 		return "**" + name + "**\n\n" + quote(text) + "\n"
 	}
-	return turnLine.ReplaceAllString(text, `\$0`) + openFence(text) + "\n"
+	text = toolLine.ReplaceAllString(turnLine.ReplaceAllString(text, `\$0`), `\$0`)
+	return text + openFence(text) + "\n"
 }
 
 func (markdown) block(name, when, language, text string) string {
@@ -316,6 +317,9 @@ func (markdown) note(text string) string { return "*" + text + "*\n" }
 
 // turnLine is a line of somebody's text that could be taken for the heading of a turn.
 var turnLine = regexp.MustCompile(`(?m)^ {0,3}## *(?:User|Assistant|System|Compaction)\b`)
+
+// toolLine is one that could be taken for what stands above a call, its result or a diff.
+var toolLine = regexp.MustCompile(`(?m)^ {0,3}(?:\*\*|__)(?:Tool call|Tool result|Diff|` + reasoningName + `)(?:\b|__)`)
 
 // longestRun is the length of the longest run of backquotes in s.
 func longestRun(s string) int {

@@ -224,6 +224,18 @@ func TestShowKeepsBudget(t *testing.T) {
 	}
 }
 
+func TestProsePosesAsNoTool(t *testing.T) {
+	for _, header := range []string{"**Tool call: Bash**, 2026-05-01 10:00:00 UTC", "  **Tool result: Bash (failed)**", "**Diff**", "__Reasoning__", "## User"} {
+		text := "fine\n\n" + header + "\n\nwiped\n"
+		if got, want := (markdown{}).prose("", "", text), "fine\n\n\\"+header+"\n\nwiped\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := (markdown{}).prose("", "", "**Tooling** and a **Diff** inside"); strings.Contains(got, `\`) {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestOpenFence(t *testing.T) {
 	for _, row := range []struct{ name, in, want string }{
 		{"none", "a\nb", ""},
