@@ -246,3 +246,19 @@ func TestKiroCopies(t *testing.T) {
 		}
 	}
 }
+
+// TestKiroStorage: KIRO_IDE_STORAGE is looked into as well; a session may lie in both.
+func TestKiroStorage(t *testing.T) {
+	other := strings.Replace(ideLogs, ideBase, "other/", 1)
+	env := homeEnv(t, homeWith(t, map[string]string{
+		ideLogs + "a": ideLog("s-1", "e1", "1", "one", says("first")),
+		other + "a":   ideLog("s-1", "e1", "1", "one", says("first")),
+		other + "b":   ideLog("s-1", "e2", "2", "two", says("second")),
+	}).Home)
+	for value, want := range map[string]int{"": 2, filepath.Join(env.Home, "other"): 4} {
+		env.Getenv = getenv("KIRO_IDE_STORAGE", value)
+		if got := readAll(t, builtin(t, "kiro_ide"), env, ReadOptions{}); len(got) != 1 || len(got[0].Messages) != want {
+			t.Errorf("%q: %d conversations, want one of %d messages", value, len(got), want)
+		}
+	}
+}
