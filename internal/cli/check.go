@@ -16,24 +16,35 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	return &cobra.Command{
+	watch := false
+	cmd := &cobra.Command{
 		Use:   "check [FILE.yaml...]",
 		Short: "Check mapping files and run their tests; with --home, say what they read there",
 		Long: `Check reads mapping files, says everything that is wrong with them, each with its place and
 a hint, and runs their tests. Without a file it checks all mappings, yours and the built-in
 ones. With --home it also reads that home and says what came of it, source by source.`,
 		Example: `  parlance check acme.yaml
-  parlance check acme.yaml --home ~`,
+  parlance check acme.yaml --home ~ --watch`,
 		Args: args(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, files []string) error { return a.check(cmd.Context(), files) },
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if !watch {
+				_, err := a.check(cmd.Context(), files)
+				return err
+			}
+			return a.watch(cmd.Context(), func() ([]string, error) { return a.check(cmd.Context(), files) })
+		},
 	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "run again at every save of a mapping, and when a file of --home changes")
+	return cmd
 }
 
-func (a *app) check(ctx context.Context, files []string) error {
+// check also says which files it read.
+func (a *app) check(ctx context.Context, files []string) (read []string, err error) {
 	set, err := a.openSet()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	read = slices.Clone(files)
 	var all []*mapping.Mapping
 	var problems []mapping.Problem
 	unreadable := false
@@ -56,13 +67,16 @@ func (a *app) check(ctx context.Context, files []string) error {
 	if len(files) == 0 {
 		for _, name := range set.Names() {
 			add(set.Mapping(name))
+			if file, _ := set.Origin(name); file != "built-in" {
+				read = append(read, file)
+			}
 		}
 	}
 	if len(files) == 0 {
 		problems = append(problems, mapping.CrossCheck(ctx, all)...)
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return read, err
 	}
 	wrongs, warnings := 0, 0
 	for _, p := range problems {
@@ -74,7 +88,7 @@ func (a *app) check(ctx context.Context, files []string) error {
 	}
 	if a.json {
 		if err := a.problemsJSON(problems); err != nil {
-			return err
+			return read, err
 		}
 	} else {
 		for _, p := range problems {
@@ -86,8 +100,10 @@ func (a *app) check(ctx context.Context, files []string) error {
 		}
 	}
 	if len(a.homes) > 0 {
-		if err := a.checkHomes(ctx, all); err != nil {
-			return err
+		found, err := a.checkHomes(ctx, all)
+		read = append(read, found...)
+		if err != nil {
+			return read, err
 		}
 	}
 	if !a.json {
@@ -95,11 +111,11 @@ func (a *app) check(ctx context.Context, files []string) error {
 	}
 	switch {
 	case unreadable:
-		return &exitError{exitWrong, ""}
+		return read, &exitError{exitWrong, ""}
 	case wrongs > 0:
-		return &exitError{exitNone, ""}
+		return read, &exitError{exitNone, ""}
 	}
-	return nil
+	return read, nil
 }
 
 // problemsJSON prints one problem a line. Names, order and codes are a contract.
@@ -131,11 +147,11 @@ type sourceSum struct {
 	failed                                                []string
 }
 
-// checkHomes reads the homes with these mappings and says what came of it.
-func (a *app) checkHomes(ctx context.Context, all []*mapping.Mapping) error {
+// checkHomes reads the homes with these mappings, says what came of it, and which files it read.
+func (a *app) checkHomes(ctx context.Context, all []*mapping.Mapping) (read []string, err error) {
 	envs, err := a.envs()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range all {
 		sums := map[string]*sourceSum{}
@@ -151,6 +167,7 @@ func (a *app) checkHomes(ctx context.Context, all []*mapping.Mapping) error {
 				a.complain("parlance check: " + e.Error())
 			}
 			for _, f := range files {
+				read = append(read, f.Parts()...)
 				source := ""
 				err := m.Read(ctx, f, mapping.ReadOptions{}, func(c *chat.Conversation) error {
 					s := sum(c.Source)
@@ -160,7 +177,7 @@ func (a *app) checkHomes(ctx context.Context, all []*mapping.Mapping) error {
 				})
 				switch {
 				case ctx.Err() != nil:
-					return ctx.Err()
+					return read, ctx.Err()
 				case errors.Is(err, mapping.ErrUnsupported), errors.Is(err, mapping.ErrNotAccepted), err != nil:
 					s := sum(m.Sources[f.Sources[0]].ID)
 					s.failed = append(s.failed, err.Error())
@@ -178,7 +195,7 @@ func (a *app) checkHomes(ctx context.Context, all []*mapping.Mapping) error {
 			}
 		}
 	}
-	return nil
+	return read, nil
 }
 
 func (s *sourceSum) add(c *chat.Conversation) {

@@ -21,6 +21,8 @@ type explainFlags struct {
 	as   string
 	line int
 	all  bool
+
+	watch bool
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -42,12 +44,20 @@ Exit codes: 0 a mapping reads the file and nothing is left over, 1 something is 
 			if cmd.Flags().Changed("line") && f.line < 1 {
 				return wrong("parlance explain: --line %d: lines are counted from 1", f.line)
 			}
-			return a.explain(cmd.Context(), what[0], f)
+			if !f.watch {
+				return a.explain(cmd.Context(), what[0], f)
+			}
+			read := []string{what[0]}
+			if strings.HasSuffix(f.as, ".yaml") {
+				read = append(read, f.as)
+			}
+			return a.watch(cmd.Context(), func() ([]string, error) { return read, a.explain(cmd.Context(), what[0], f) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.as, "as", "", "read the file with this `provider`'s mapping, or with a mapping file (NAME.yaml)")
 	flags.IntVar(&f.line, "line", 0, "tell the record of line `N`, step by step; in a database or a document, record N")
+	flags.BoolVar(&f.watch, "watch", false, "explain it again whenever it, or the mapping file of --as, is saved")
 	flags.BoolVar(&f.all, "all", false, "tell every record, every rule and every mapping that was tried")
 	return cmd
 }

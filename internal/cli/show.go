@@ -153,7 +153,7 @@ func (a *app) readNotes(c *chat.Conversation) {
 		news += n
 	}
 	if news > 0 {
-		a.complain("parlance: " + c.File + ": " + plural(news, "record") + " of a kind that the mapping does not know; see them with --format messages, under read.no_rule")
+		a.complain("parlance: " + c.File + ": " + plural(news, "record") + " of a kind that the mapping does not know; see: parlance explain " + shellWord(c.File))
 	}
 	if r.Incomplete != "" {
 		a.complain("parlance: " + c.File + ": incomplete: " + strings.TrimPrefix(r.Incomplete, c.File+": "))
