@@ -94,7 +94,7 @@ func (a *app) list(cmd *cobra.Command, q history.Query) error {
 		return err
 	}
 	a.problems(l.Problems)
-	answer := render.Answer(render.Results{Search: q.Text, Rows: l.Rows, Current: l.Current, More: l.More, Nearest: l.Nearest, Looked: l.Looked}, -1)
+	answer := render.Answer(render.Results{Search: q.Text, Rows: l.Rows, Current: l.Current, More: l.More, Nearest: l.Nearest, Looked: l.Looked, Narrowed: q.Narrowed()}, -1)
 	if len(l.Rows) == 0 {
 		return none("%s", answer)
 	}

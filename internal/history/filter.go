@@ -66,6 +66,22 @@ type Filter struct {
 	Progress func(done, found int)
 }
 
+// Narrowed names what keeps conversations out of an answer that the text would find.
+func (f *Filter) Narrowed() (names []string) {
+	for _, by := range []struct {
+		name string
+		set  bool
+	}{
+		{"provider", len(f.Providers) > 0}, {"project", !chat.Blank(f.Project)},
+		{"since", !chat.Blank(f.Since)}, {"until", !chat.Blank(f.Until)},
+	} {
+		if by.set {
+			names = append(names, by.name)
+		}
+	}
+	return names
+}
+
 // bounds is a Filter that was read: what is compared with each conversation.
 type bounds struct {
 	since, until time.Time // zero: open

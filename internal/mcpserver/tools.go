@@ -104,7 +104,7 @@ func (t *talker) search(ctx context.Context, a args, meta *mcp.Meta) (string, er
 	if err != nil {
 		return "", t.advise(err)
 	}
-	return render.Answer(t.results(q.Text, &l), render.TokensDefault), nil
+	return render.Answer(t.results(&q, &l), render.TokensDefault), nil
 }
 
 // find is history.Search with all that surrounds it.
@@ -148,10 +148,10 @@ func (t *talker) problems(ctx context.Context, list []history.Problem) {
 }
 
 // results are a listing as render wants it, with secrets replaced.
-func (t *talker) results(search string, l *history.Listing) render.Results {
+func (t *talker) results(q *history.Query, l *history.Listing) render.Results {
 	return render.Results{
-		Search: search, Rows: t.redact(l.Rows), Current: l.Current, More: l.More,
-		Nearest: t.redact(l.Nearest), Looked: l.Looked,
+		Search: q.Text, Rows: t.redact(l.Rows), Current: l.Current, More: l.More,
+		Nearest: t.redact(l.Nearest), Looked: l.Looked, Narrowed: q.Narrowed(),
 	}
 }
 

@@ -29,6 +29,8 @@ type Results struct {
 	More    bool      // a limit left out further conversations
 	Nearest []chat.Row
 	Looked  []string
+
+	Narrowed []string // names of the filters that left conversations out
 }
 
 // Answer is what a list or a search says, to a person and to an agent alike, without a newline
@@ -41,6 +43,9 @@ func Answer(r Results, tokens int) string {
 	}
 	text := Listing(r.Rows, o)
 	if len(r.Rows) == 0 {
+		if len(r.Narrowed) > 0 && len(r.Looked) == 0 {
+			text += "\nLeft out was what does not fit " + strings.Join(r.Narrowed, " and ") + "; try without."
+		}
 		text = Miss(text, r.Nearest, r.Looked)
 	}
 	return text
@@ -122,7 +127,7 @@ func Miss(sentence string, nearest []chat.Row, looked []string) string {
 		}
 	}
 	if len(looked) > 0 {
-		text += "\nNo transcripts of any tool; looked in:"
+		text += "\nNo transcripts in any of these places:"
 		for _, place := range looked {
 			text += "\n- " + line(place)
 		}

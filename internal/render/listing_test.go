@@ -134,7 +134,7 @@ Nearest titles:
 - acme:7f | Heron nests
 - acme:8a | Count the nests`},
 		{"nothing there", Miss("No conversations found.", nil, []string{"~/.acme/log/*.jsonl", "~/x\ny"}), `No conversations found.
-No transcripts of any tool; looked in:
+No transcripts in any of these places:
 - ~/.acme/log/*.jsonl
 - ~/x y`},
 	} {
@@ -171,8 +171,10 @@ func TestAnswer(t *testing.T) {
 0 conversation(s) matching "herons".
 Nearest titles:
 - acme:7f | Heron nests`},
+		{"a filter left all out", Results{Search: "herons", Narrowed: []string{"provider", "since"}}, `No conversations found matching "herons".
+Left out was what does not fit provider and since; try without.`},
 		{"nothing at all", Results{Looked: []string{"acme: ~/.acme/*.jsonl"}}, `No conversations found.
-No transcripts of any tool; looked in:
+No transcripts in any of these places:
 - acme: ~/.acme/*.jsonl`},
 	} {
 		if got := Answer(row.r, 0); got != row.want {
