@@ -197,6 +197,7 @@ func (h *History) reader(ctx context.Context, path, as string) (*file, map[strin
 		}
 		f := newFile(m, found)
 		if as != "" {
+			f.Loose = false // somebody says whose it is
 			if f.closed != "" {
 				return nil, nil, fmt.Errorf("%s: %w: %s", path, mapping.ErrUnsupported, f.closed)
 			}

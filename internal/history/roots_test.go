@@ -67,3 +67,31 @@ messages: [{as: user, text: line}]
 		}
 	}
 }
+
+// A mapping that is careful with exports reads them all the same if somebody says whose they are.
+func TestExportReadAs(t *testing.T) {
+	w := newWorld(t)
+	set, err := mapping.NewSet(fstest.MapFS{"gull.yaml": {Data: []byte(`
+parlance: 1
+name: gull
+sources: [{id: export, paths: ["${ROOT}/**/*.json"], container: json, records: talk, when: {talk: {kind: array}, any: [{by: gull}, {"file:export": {exists: false}}]}}]
+messages: [{as: user, text: say}]
+`)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cfg.Set = set
+	w.cfg.Envs[0].Roots = []string{filepath.Join(w.home, "exports")}
+	at := w.ago(hour)
+	w.write("exports/a.json", at, `{"by":"gull","talk":[{"say":"an egret"}]}`)
+	b := w.write("exports/b.json", at, `{"talk":[{"say":"a crane"}]}`)
+	if got := w.search(""); ids(got) != "gull:a" || len(got.Problems) != 0 {
+		t.Errorf("got %s, problems %v", ids(got), got.Problems)
+	}
+	if _, err := load(t, w, b, ""); err == nil {
+		t.Error("read without --as")
+	}
+	if got, err := load(t, w, b, "gull"); err != nil || strings.Join(got, ", ") != "gull:b 1" {
+		t.Errorf("with --as: got %q, %v", got, err)
+	}
+}

@@ -310,10 +310,10 @@ func (rd *reading) tryDocument(s *Sniff, a *Attempt) {
 		a.Why = x.whyHeld(rd.src.when, &frame{elem: s.doc})
 	}
 	doc := s.doc
-	if sel := rd.src.conversations; sel != nil {
-		parts := rd.parts(x.find(sel, &frame{elem: doc}))
+	if list := rd.src.conversations; list != nil {
+		sel, parts := rd.conversations(x, doc)
 		if len(parts) == 0 {
-			a.Accepts, a.Why = rd.src.when != nil, fmt.Sprintf("%q finds nothing in the document", sel.src)
+			a.Accepts, a.Why = rd.src.when != nil, fmt.Sprintf("%q finds nothing in the document", list[0].src)
 			return
 		}
 		if rd.src.when == nil {

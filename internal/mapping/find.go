@@ -36,8 +36,8 @@ type File struct {
 	Size     int64
 	ModTime  time.Time // the later of the file's and, for a database, its -wal's
 	Sources  []int     // indexes of the mapping's sources that may read it, in order, unsupported ones too; not to be changed
-	// Loose: it was found in a folder of exports (Env.Roots) alone, where anybody's files lie.
-	// That no source accepts such a file is nothing to report.
+	// Loose: it was found in a folder of exports (Env.Roots) alone, where anybody's files lie;
+	// mappings ask for it as file:export. That no source accepts such a file is nothing to report.
 	Loose bool
 
 	env      Env            // where it was found: lookups are patterns too

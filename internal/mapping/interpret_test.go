@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -588,6 +589,15 @@ messages: [{when: {who: me}, as: user, text: say}]
 	if one := readAll(t, m, env, ReadOptions{Row: "all#2"}); len(one) != 1 || one[0].Title != "no id" {
 		t.Errorf("%+v", one)
 	}
+	lists := load(t, strings.Replace(y, "conversations: chats", `conversations: [none, chats, "."]`, 1))
+	for text, want := range map[string]string{
+		`{"none":[],"chats":[{"id":"a","items":[{"who":"me","say":"x"}]}]}`: "a",
+		`[{"id":"b","items":[{"who":"me","say":"x"}]}]`:                     "b",
+	} {
+		if got := readAll(t, lists, homeWith(t, map[string]string{"all.json": text}), ReadOptions{}); len(got) != 1 || got[0].ID != want {
+			t.Errorf("%s: got %+v", text, got)
+		}
+	}
 }
 
 // Documents inside of a document are conversations that it started, at any depth.
@@ -686,6 +696,38 @@ messages: [{as: user, text: say}]
 		if (err == nil) != tt.accept || err != nil && !errors.Is(err, ErrNotAccepted) {
 			t.Errorf("%s: got %v, accept %v", name, err, tt.accept)
 		}
+	}
+}
+
+// What lies in a folder of exports is anybody's, so that a mapping may ask more of it.
+func TestFileOfAnExport(t *testing.T) {
+	m := load(t, `
+sources:
+  - id: log
+    paths: ["${ROOT}/*.jsonl", "~/own/*.jsonl"]
+    container: jsonl
+    when: {say: {exists: true}, any: [{"file:export": {exists: false}}, {mark: gull}]}
+messages: [{as: user, text: say}]
+`)
+	env := homeWith(t, map[string]string{"out/plain.jsonl": `{"say":"hi"}`, "out/gull.jsonl": `{"say":"hi","mark":"gull"}`, "own/a.jsonl": `{"say":"hi"}`})
+	env.Roots = []string{filepath.Join(env.Home, "out")}
+	accepts := func(f File) bool {
+		return m.Read(context.Background(), f, ReadOptions{}, func(*chat.Conversation) error { return nil }) == nil
+	}
+	files, _ := m.Find(context.Background(), env)
+	got := map[string]bool{}
+	for _, f := range files {
+		got[filepath.Base(f.Path)] = accepts(f)
+	}
+	if want := map[string]bool{"plain.jsonl": false, "gull.jsonl": true, "a.jsonl": true}; !maps.Equal(got, want) {
+		t.Errorf("found: got %v, want %v", got, want)
+	}
+	f, err := m.FileAt(env, filepath.Join(env.Home, "out", "plain.jsonl"))
+	if err != nil || !f.Loose || accepts(f) {
+		t.Errorf("by its path: %v, loose %v, accepted %v", err, f.Loose, accepts(f))
+	}
+	if f.Loose = false; !accepts(f) {
+		t.Error("not accepted when a person says whose it is")
 	}
 }
 

@@ -239,7 +239,7 @@ func (l *loader) documentKeys(f *fields, s *Source) {
 		s.children = l.selector(v, at, none)
 	}
 	if v, at := f.at("conversations"); v != nil {
-		s.conversations = l.selector(v, at, none)
+		s.conversations = l.selectorList(v, at, none)
 	}
 	if v, at := f.at("join"); v != nil {
 		s.join = l.joins(v, at)

@@ -82,7 +82,7 @@ type Source struct {
 
 	// json, and a jsonl with replay or with a document a line
 	records       []*selector // the first that is not empty
-	conversations *selector
+	conversations []*selector // of which the first that is not empty counts
 	children      *selector
 	join          []*join
 	replay        *replay

@@ -272,6 +272,9 @@ func (rd *reading) run(ctx context.Context) (bool, error) {
 func (rd *reading) scopes(doc *value, docIndex int) *scopes {
 	file := rd.m.Captures(rd.src, rd.file.Path)
 	file["mtime"] = rd.file.ModTime.UTC().Format(time.RFC3339Nano)
+	if rd.file.Loose {
+		file["export"] = "true"
+	}
 	x := &scopes{a: &rd.a, docArena: &rd.docs, doc: doc, docIndex: docIndex, file: file}
 	x.side = rd.sidecars(x)
 	x.lookup = func(name, key string) (*value, string, bool) { return rd.lookup(name, key) }
@@ -564,7 +567,8 @@ func (rd *reading) document(ctx context.Context, doc *value) (bool, error) {
 	if rd.src.conversations == nil {
 		return true, rd.part(ctx, doc, 1, "", nil)
 	}
-	for i, part := range rd.parts(x.find(rd.src.conversations, &frame{elem: doc})) {
+	_, parts := rd.conversations(x, doc)
+	for i, part := range parts {
 		if err := ctx.Err(); err != nil {
 			return true, err
 		}
@@ -613,10 +617,11 @@ func (rd *reading) runDocuments(ctx context.Context) (bool, error) {
 			return nil
 		}
 		several := rd.stem() + "#" + strconv.Itoa(number)
-		if rd.src.conversations.whole {
+		sel, parts := one.conversations(one.scopes(doc, number).ofDocument(), doc)
+		if sel != nil && sel.whole {
 			return one.part(ctx, doc, number, several, nil)
 		}
-		for i, part := range one.parts(one.scopes(doc, number).ofDocument().find(rd.src.conversations, &frame{elem: doc})) {
+		for i, part := range parts {
 			if err := one.part(ctx, &part, number, several+"."+strconv.Itoa(i+1), nil); err != nil {
 				return err
 			}
@@ -650,6 +655,16 @@ func (rd *reading) runDocuments(ctx context.Context) (bool, error) {
 	}
 	one.fails, one.torn = rd.fails, rd.torn
 	return true, flush()
+}
+
+// conversations are those of a document, and the selector that found them.
+func (rd *reading) conversations(x *scopes, doc *value) (*selector, []value) {
+	for _, sel := range rd.src.conversations {
+		if parts := rd.parts(x.find(sel, &frame{elem: doc})); len(parts) > 0 {
+			return sel, parts
+		}
+	}
+	return nil, nil
 }
 
 // childrenMaxDepth bounds documents inside of documents.

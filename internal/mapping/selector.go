@@ -23,7 +23,7 @@ var scopeNames = map[string]scope{
 var scopeWords = []string{"record", "up", "next", "doc", "side", "conv", "file", "entry"}
 
 // fileWords are what file: knows beside the groups of capture.
-var fileWords = []string{"path", "name", "stem", "dir", "mtime"}
+var fileWords = []string{"path", "name", "stem", "dir", "mtime", "export"}
 
 // modifierWords are the gjson modifiers that the language has. All others are refused:
 // some make JSON of prose (@fromstr), others cost much and say little.
