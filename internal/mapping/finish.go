@@ -183,7 +183,7 @@ func (b *builder) applyTree(x *scopes) {
 		return
 	}
 	for i, u := range b.units {
-		if u.id != (hash{}) && byID[u.id] == int32(i) && !onPath[i] {
+		if u.id != (hash{}) && byID[u.id] == int32(i) && !onPath[i] && !u.noFork {
 			for _, m := range u.msgs {
 				m.abandoned = true
 			}

@@ -389,6 +389,14 @@ messages: [{when: {who: me}, as: user, text: say}, {when: {who: bot}, as: assist
 {"id":"5","up":"4","who":"link"}
 `), "\nuser a\nassistant b <abandoned>\nuser c <abandoned>\nassistant no id, behind c\nassistant b2\n")
 	})
+	t.Run("what is excepted stays, but not what hangs on it", func(t *testing.T) {
+		expectLines(t, oneLog(t, strings.Replace(y, "off_path", "off_path, except: {copy: true}", 1), `{"id":"1","who":"me","say":"a"}
+{"id":"2","up":"1","who":"bot","say":"sent","copy":true}
+{"id":"3","up":"2","who":"bot","say":"sent too","copy":true}
+{"id":"4","up":"3","who":"bot","say":"behind it"}
+{"id":"5","up":"1","who":"bot","say":"b"}
+`), "\nuser a\nassistant sent\nassistant sent too\nassistant behind it <abandoned>\nassistant b\n")
+	})
 	t.Run("a missing ancestor marks nothing", func(t *testing.T) {
 		c := oneLog(t, y, `{"id":"2","up":"gone","who":"me","say":"a"}
 {"id":"3","up":"other","who":"me","say":"b"}

@@ -330,7 +330,7 @@ var keyTable = []keyInfo{
 	{In: inTree, Name: "id", Kind: kindExpr, Required: true, About: "the record's id", Example: "id: uuid"},
 	{In: inTree, Name: "parent", Kind: kindExpr, Required: true, About: "id of the record before it", Example: "parent: parentUuid"},
 	{In: inTree, Name: "leaf", Kind: kindExpr, Default: "the last record with an id", About: "id of the record at which the conversation ends", Example: "leaf: doc:current"},
-	{In: inTree, Name: "except", Kind: kindCond, About: "prompt_forks: a record for which this holds never begins an abandoned branch", Example: "except: {kind: local}"},
+	{In: inTree, Name: "except", Kind: kindCond, About: "prompt_forks: a record for which this holds never begins an abandoned branch; off_path: it is not given up by itself", Example: "except: {kind: local}"},
 	{In: inTree, Name: "abandon", Kind: kindText, Values: []string{"off_path", "prompt_forks"}, Default: "off_path", About: "what counts as given up", Example: "abandon: prompt_forks"},
 
 	{In: inCopied, Name: "parent", Kind: kindExpr, About: "id of the conversation this record was copied from", Example: "parent: forkedFrom.id"},

@@ -669,10 +669,16 @@ func (l *loader) conversation(f *fields) {
 	}
 }
 
-// readsRowID says whether one of the terms is doc:id.
+// readsRowID says whether one of the terms is doc:id, or a template with it.
 func (e *expr) readsRowID() bool {
 	for _, t := range e.terms {
-		for _, s := range t.sels {
+		sels := t.sels
+		for _, p := range t.template {
+			if p.sel != nil {
+				sels = append(sels[:len(sels):len(sels)], p.sel)
+			}
+		}
+		for _, s := range sels {
 			if s.scope == scopeDoc && len(s.plain) == 1 && s.plain[0] == "id" {
 				return true
 			}

@@ -409,7 +409,7 @@ type sameEntry struct {
 type tree struct {
 	id, parent, leaf *expr
 	promptForks      bool  // abandon: prompt_forks; else off_path
-	except           *cond // records that never begin an abandoned branch
+	except           *cond // records that never begin an abandoned branch, or are never given up beside the path
 }
 
 // copied marks history that came from a parent.
