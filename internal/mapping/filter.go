@@ -131,7 +131,8 @@ func (c *cleaner) raw() RawFilter {
 	return level
 }
 
-// raw: cutting off at an end joins nothing; anything else may bring characters together.
+// raw: cutting off at an end of the text or of a line joins nothing; anything else may bring
+// characters together.
 func (re replacement) raw() RawFilter {
 	parsed, err := syntax.Parse(re.re.String(), syntax.Perl)
 	if err != nil || re.with != "" {
@@ -140,7 +141,7 @@ func (re replacement) raw() RawFilter {
 	parsed = parsed.Simplify()
 	if parsed.Op == syntax.OpConcat {
 		first, last := parsed.Sub[0].Op, parsed.Sub[len(parsed.Sub)-1].Op
-		if first == syntax.OpBeginText || last == syntax.OpEndText {
+		if first == syntax.OpBeginText || first == syntax.OpBeginLine || last == syntax.OpEndText || last == syntax.OpEndLine {
 			return RawRuns
 		}
 	}

@@ -26,6 +26,8 @@ func TestRawFilter(t *testing.T) {
 		{"a table", `messages: [{as: user, text: {from: a, map: {x: Yes}, else: No}}]`, RawRuns, "No Yes"},
 		{"a result's text is another role's", `messages: [{as: tool_call, name: n, result: {text: {template: "{a}{b}"}}}]`, RawRuns, ""},
 		{"unescaped", "messages: [{as: user, text: say}]\nclean: {user: {rules: [{when: {contains: x}, unescape: html}]}}", RawNone, ""},
+		{"cut at an end of a line", "messages: [{as: user, text: say}]\nclean: {user: {rules: [{replace: [['(?ms)^---.*?^---\\n', ''], ['(?m) +$', '']]}]}}", RawRuns, ""},
+		{"cut in a line", "messages: [{as: user, text: say}]\nclean: {user: {rules: [{replace: [['#\\d+', '']]}]}}", RawNone, ""},
 		{"a command made of tags", "messages: [{as: user, text: say}]\nclean: {user: {tags: {n: command}}}", RawWords, ""},
 	}
 	for _, tt := range tests {
