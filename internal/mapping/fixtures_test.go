@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -148,9 +149,14 @@ func readHome(t testing.TB, m *Mapping, home string) []byte {
 	for _, f := range files {
 		mtimes[f.Path] = f.ModTime.UTC().Truncate(time.Millisecond)
 		opts := ReadOptions{Keys: func(ctx context.Context, id string) (map[string]bool, bool) {
-			for _, other := range files {
-				if strings.Contains(other.Path, id) {
-					keys, err := m.Keys(ctx, other, "")
+			named := func(other File) bool { return strings.Contains(other.Path, id) }
+			hinted := func(other File) bool {
+				hint, _ := m.HintID(other)
+				return hint == id
+			}
+			for _, fits := range []func(File) bool{named, hinted} {
+				if i := slices.IndexFunc(files, fits); i >= 0 {
+					keys, err := m.Keys(ctx, files[i], "")
 					return keys, err == nil
 				}
 			}
