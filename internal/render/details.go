@@ -401,7 +401,7 @@ func toolName(name string) string {
 	case !ok:
 		return words(rest)
 	case serverUUID.MatchString(server):
-		return words(tool)
+		server = ""
 	}
 	if plugin, ok := strings.CutPrefix(server, "plugin_"); ok {
 		if a, b, ok := strings.Cut(plugin, "_"); ok && strings.EqualFold(a, b) {
@@ -414,8 +414,7 @@ func toolName(name string) string {
 		tool = tool[n:]
 	}
 	tool = words(strings.TrimSuffix(tool, "_mcp"))
-	switch {
-	case server == "" || tool == "":
+	if server == "" || tool == "" {
 		return server + tool
 	}
 	return server + ": " + tool

@@ -116,6 +116,7 @@ func TestToolNames(t *testing.T) {
 		"mcp__plugin_garden_garden__sweep":                       "garden: sweep",
 		"mcp__plugin_garden_shed__sweep":                         "plugin garden shed: sweep",
 		"mcp__0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0__read_it_all": "read it all",
+		"mcp__0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0__tabs_mcp":    "tabs",
 		"mcp__just_one":                                          "just one",
 		"mcp__a__b__c":                                           "a: b  c",
 		"mcp__slack__slack_":                                     "slack: slack",
