@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"os"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"parlance/internal/chat"
 	"parlance/internal/history"
+	"parlance/internal/mapping"
 	"parlance/internal/render"
 )
 
@@ -102,6 +104,11 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 		return printer.Close()
 	})
 	if err != nil {
+		if missing := (*history.NotFoundError)(nil); errors.As(err, &missing) {
+			if note, known := a.unreadable(ctx, h, what, err); known {
+				return fmt.Errorf("%s: %w: %s", what, mapping.ErrUnsupported, note)
+			}
+		}
 		return a.loadError(err)
 	}
 	if printer != nil && !f.follow {
