@@ -33,3 +33,34 @@ func TestFailingSQLIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// A database of tables that no source knows is said to be one, where a person looks for what
+// is missing; one of known tables that are empty is not.
+func TestUnknownDatabaseIsSaid(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("XDG_DATA_HOME", "")
+	dir := filepath.Join(home, ".local", "share", "amazon-q")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	build := func(sql string) string {
+		t.Helper()
+		db := filepath.Join(dir, "data.sqlite3")
+		os.Remove(db)
+		if err := source.BuildDB(context.Background(), db, sql); err != nil {
+			t.Fatal(err)
+		}
+		var out, errw bytes.Buffer
+		run(context.Background(), []string{"providers", "--home", home}, strings.NewReader(""), &out, &errw)
+		return out.String() + errw.String()
+	}
+	const said = "data.sqlite3: no source of the mapping accepts this file"
+	if all := build(`CREATE TABLE conversations(name TEXT, body TEXT)`); !strings.Contains(all, said) {
+		t.Errorf("columns of another version: providers says:\n%s", all)
+	}
+	if all := build(`CREATE TABLE conversations(key TEXT, value TEXT)`); strings.Contains(all, said) {
+		t.Errorf("no conversation yet: providers says:\n%s", all)
+	}
+}

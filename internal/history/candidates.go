@@ -109,6 +109,7 @@ type run struct {
 	mu        sync.Mutex
 	problems  []Problem
 	strangers map[*file]bool    // files of Env.Roots that are of another format
+	refused   []*file           // databases that no source accepts
 	stores    map[string]*store // databases by provider
 	claimed   map[key]bool
 	keys      map[key]func() (map[string]bool, bool) // of parents, see keysOf
@@ -361,7 +362,11 @@ func (r *run) load(ctx context.Context, s *store) error {
 				}
 				return ctx.Err()
 			})
-			if err != nil && !errors.Is(err, mapping.ErrNotAccepted) {
+			if errors.Is(err, mapping.ErrNotAccepted) {
+				r.mu.Lock()
+				r.refused = append(r.refused, f)
+				r.mu.Unlock()
+			} else if err != nil {
 				r.problem(f.Provider, f.Path, err, f.bound)
 			}
 			if !ok && err == nil {

@@ -108,6 +108,13 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 			st.Newest = f.row.Updated
 		}
 	}
+	// Editors keep such databases in every workspace, with or without conversations. Where there
+	// is no conversation at all, they may be of a version that the mapping does not know.
+	for _, f := range r.refused {
+		if status[f.Provider].Conversations == 0 && !f.Loose {
+			r.problem(f.Provider, f.Path, mapping.ErrNotAccepted, f.bound)
+		}
+	}
 	for _, p := range r.reported(time.Time{}) {
 		if st := status[p.Provider]; st != nil && !slices.ContainsFunc(st.Broken, func(b mapping.Problem) bool { return b.File == p.Path }) {
 			st.Problems = append(st.Problems, p)

@@ -851,7 +851,8 @@ func (f File) mayRead(src int, path string) bool {
 // Heads hands over the conversations of a file without their messages: id, title, times
 // and whatever else stands outside of the records. It costs one list query for a database.
 // ok is false if this kind of file can only be known by reading it (jsonl, text); nothing
-// is handed over then. Fields that only records tell are empty.
+// is handed over then. Fields that only records tell are empty. A database that no source
+// accepts is ErrNotAccepted.
 func (m *Mapping) Heads(ctx context.Context, f File, fn func(*chat.Conversation) error) (ok bool, err error) {
 	m.prepare()
 	for _, i := range f.Sources {
@@ -860,13 +861,19 @@ func (m *Mapping) Heads(ctx context.Context, f File, fn func(*chat.Conversation)
 			return false, nil
 		}
 	}
+	accepted := false
 	for _, i := range f.Sources {
 		rd := &reading{m: m, src: m.Sources[i], file: f, opts: &ReadOptions{}, emit: fn}
-		if _, err := rd.heads(ctx); err != nil {
+		took, err := rd.heads(ctx)
+		if err != nil {
 			return true, err
 		}
+		accepted = accepted || took
 	}
-	return len(f.Sources) > 0, nil
+	if len(f.Sources) > 0 && !accepted {
+		return true, fmt.Errorf("%s: %w", f.Path, ErrNotAccepted)
+	}
+	return accepted, nil
 }
 
 // Keys reads only the copied.prefix keys of a conversation.
