@@ -1,0 +1,624 @@
+package mapping
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parlance/internal/chat"
+	"parlance/mappings"
+)
+
+// said is one message as the measure sees it: neighbours of one role are one, and white space
+// does not count, because no sample tells how a tool joins its pieces.
+type said struct {
+	Role chat.Role `json:"role"`
+	Text string    `json:"text"`
+}
+
+// saidIn gives what a person sees of conversations: prompts, answers, thoughts, calls and
+// results that are not abandoned.
+func saidIn(convs []*chat.Conversation) []said {
+	var out []said
+	for _, c := range convs {
+		var last chat.Role
+		for i := range c.Messages {
+			m := &c.Messages[i]
+			if m.Abandoned || m.Inherited || m.Role == chat.System || m.Role == chat.Compaction {
+				continue
+			}
+			text := m.Text
+			if m.Role == chat.ToolCall {
+				text = m.Tool + " " + m.Input
+			}
+			text = strings.Join(strings.Fields(text), " ")
+			if n := len(out); n > 0 && last == m.Role && (m.Role == chat.User || m.Role == chat.Assistant || m.Role == chat.Reasoning) {
+				out[n-1].Text += " " + text
+				continue
+			}
+			last = m.Role
+			out = append(out, said{m.Role, text})
+		}
+	}
+	return out
+}
+
+// talkOf is what the person and the model said.
+func talkOf(list []said) []said {
+	var out []said
+	for _, s := range list {
+		if s.Role == chat.User || s.Role == chat.Assistant {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// likeness is how much of two lists agrees in order: 1 = all of it.
+func likeness(a, b []said) float64 {
+	if len(a)+len(b) == 0 {
+		return 1
+	}
+	row := make([]int, len(b)+1)
+	for i := range a {
+		diag := 0
+		for j := range b {
+			up := row[j+1]
+			if a[i] == b[j] {
+				row[j+1] = diag + 1
+			} else {
+				row[j+1] = max(row[j], row[j+1])
+			}
+			diag = up
+		}
+	}
+	return 2 * float64(row[len(b)]) / float64(len(a)+len(b))
+}
+
+// readConvs reads a file with one source of a mapping.
+func readConvs(t *testing.T, m *Mapping, f File, source int) []*chat.Conversation {
+	t.Helper()
+	f.Sources = []int{source}
+	var out []*chat.Conversation
+	_ = m.Read(context.Background(), f, ReadOptions{}, func(c *chat.Conversation) error {
+		if len(c.Messages) > 0 && !c.Subagent {
+			own := *c
+			out = append(out, &own)
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b *chat.Conversation) int { return strings.Compare(a.Row, b.Row) })
+	return out
+}
+
+// drafted infers a mapping of a file, without those that there are, and reads it with that.
+func drafted(t *testing.T, path, home string) ([]*chat.Conversation, Draft, error) {
+	t.Helper()
+	d, err := Infer(context.Background(), path, InferOptions{Env: Env{Home: home}})
+	if err != nil {
+		return nil, d, err
+	}
+	m, problems := Load(d.Name+".yaml", []byte(d.YAML), nil)
+	if m == nil {
+		t.Fatalf("%s: the draft does not load: %v\n%s", path, problems, d.YAML)
+	}
+	env := Env{Home: home, Getenv: func(string) string { return "" }}
+	f, err := m.FileAt(env, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := m.Find(context.Background(), env); !slices.ContainsFunc(files, func(f File) bool { return f.Path == path }) {
+		t.Errorf("%s: the pattern of the draft does not find the file: %v", path, m.Sources[0].Paths)
+	}
+	return readConvs(t, m, f, 0), d, nil
+}
+
+// inferDir holds samples of formats, each with what is said in it: want.json names the file
+// below its home, and the messages that a person sees.
+const inferDir = "../../testdata/infer"
+
+type inferSample struct {
+	About string `json:"about"`
+	File  string `json:"file"`
+	Want  []said `json:"want"`
+}
+
+// A measured format is right if what the person and the model said is there, in order and
+// under the right role, and most of all else.
+type measured struct {
+	name, container string
+	talk, all       float64
+	err             error
+}
+
+func (m measured) right() bool { return m.talk >= talkRight && m.all >= allRight }
+
+const (
+	talkRight = 0.9
+	allRight  = 0.75
+)
+
+// measure compares what a draft reads with what is wanted.
+func measure(t *testing.T, name, container, path, home string, want []said) measured {
+	got, _, err := drafted(t, path, home)
+	have := saidIn(got)
+	m := measured{name: name, container: container, talk: likeness(talkOf(want), talkOf(have)), all: likeness(want, have), err: err}
+	if os.Getenv("SHOW") == name { // for whoever works on the guesses
+		for k := range max(len(want), len(have)) {
+			x, y := "", ""
+			if k < len(want) {
+				x = fmt.Sprint(want[k])
+			}
+			if k < len(have) {
+				y = fmt.Sprint(have[k])
+			}
+			mark := " "
+			if x != y {
+				mark = "!"
+			}
+			fmt.Printf("   %s %-80.80s | %-80.80s\n", mark, x, y)
+		}
+	}
+	return m
+}
+
+// TestInferMeasured hides the mappings and infers one for each format there is a sample of:
+// those in testdata/infer, and the largest file of each JSONL or JSON store of the fixture
+// homes, which were made to hold every oddity of their tools. It prints the table.
+func TestInferMeasured(t *testing.T) {
+	var table []measured
+	dirs, err := os.ReadDir(inferDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		if !dir.IsDir() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(inferDir, dir.Name(), "want.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s inferSample
+		if err := json.Unmarshal(data, &s); err != nil {
+			t.Fatalf("%s: %v", dir.Name(), err)
+		}
+		home, err := filepath.Abs(filepath.Join(inferDir, dir.Name(), "home"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		container := strings.TrimPrefix(filepath.Ext(s.File), ".")
+		table = append(table, measure(t, dir.Name(), container, filepath.Join(home, filepath.FromSlash(s.File)), home, s.Want))
+	}
+	table = append(table, measureHomes(t)...)
+	right := 0
+	for _, m := range table {
+		word := "-"
+		if m.right() {
+			right++
+			word = "right"
+		}
+		t.Logf("%-26s %-7s talk %3.0f %%  all %3.0f %%  %s", m.name, m.container, 100*m.talk, 100*m.all, word)
+	}
+	share := float64(right) / float64(len(table))
+	t.Logf("%d of %d formats right: %.0f %%", right, len(table), 100*share)
+	if len(table) < 30 {
+		t.Errorf("%d formats: at least 30 are to be measured", len(table))
+	}
+	if share < inferFloor {
+		t.Errorf("%.0f %% right, less than the %.0f %% that were reached before", 100*share, 100*inferFloor)
+	}
+}
+
+// inferFloor is the share that was reached. It only goes up.
+const inferFloor = 0.8
+
+// measureHomes measures the main store of each fixture home: the first whose files are JSONL
+// or JSON. Its files hold every oddity of the tool, so the one in the middle counts.
+func measureHomes(t *testing.T) []measured {
+	set, err := NewSet(mappings.FS, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table []measured
+	for _, name := range set.Names() {
+		env := homeEnv(t, filepath.Join(providersDir, name, "home"))
+		m := builtin(t, name)
+		files, _ := m.Find(context.Background(), env)
+		slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+		for i, src := range m.Sources {
+			if src.Subagent || src.Unsupported != "" || src.Decoder != "" || len(src.join) > 0 || src.Container != "jsonl" && src.Container != "json" {
+				continue
+			}
+			var of []measured
+			for _, f := range files {
+				if slices.Index(f.Sources, i) < 0 {
+					continue
+				}
+				want := saidIn(readConvs(t, m, f, i))
+				if len(talkOf(want)) >= 2 {
+					of = append(of, measure(t, name+"/"+src.ID, src.Container, f.Path, env.Home, want))
+				}
+			}
+			if len(of) == 0 {
+				continue
+			}
+			slices.SortFunc(of, func(a, b measured) int { return cmp.Or(cmp.Compare(b.talk, a.talk), cmp.Compare(b.all, a.all)) })
+			table = append(table, of[len(of)/2])
+			break
+		}
+	}
+	return table
+}
+
+// inferSamples are the samples' names and files.
+func inferSamples(t testing.TB) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	dirs, err := os.ReadDir(inferDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		if !dir.IsDir() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(inferDir, dir.Name(), "want.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s inferSample
+		if err := json.Unmarshal(data, &s); err != nil {
+			t.Fatal(err)
+		}
+		path, err := filepath.Abs(filepath.Join(inferDir, dir.Name(), "home", filepath.FromSlash(s.File)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[dir.Name()] = path
+	}
+	return out
+}
+
+// sampleText takes the samples out of a draft.
+func sampleTexts(t *testing.T, yaml string) *test {
+	t.Helper()
+	name := ""
+	for _, line := range strings.Split(yaml, "\n") {
+		if n, ok := strings.CutPrefix(line, "name: "); ok {
+			name = n
+		}
+	}
+	m, _ := Load(name+".yaml", []byte(yaml), nil)
+	if m == nil {
+		t.Fatal("the draft does not load")
+	}
+	if len(m.tests) == 0 {
+		return nil
+	}
+	return m.tests[0]
+}
+
+// TestInferDraftsAreGood: a draft is the same each time, passes check without a problem, has
+// a test, and that test gives away no more than 120 characters of a value.
+func TestInferDraftsAreGood(t *testing.T) {
+	long := regexp.MustCompile(`"(?:[^"\\]|\\.){121,}"`)
+	for name, path := range inferSamples(t) {
+		t.Run(name, func(t *testing.T) {
+			home := filepath.Join(inferDir, name, "home")
+			home, err := filepath.Abs(home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := InferOptions{Env: Env{Home: home}}
+			d, err := Infer(context.Background(), path, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := Infer(context.Background(), path, opts)
+			if err != nil || again.YAML != d.YAML {
+				t.Errorf("a second draft differs: %v\n%s", err, firstDifference([]byte(again.YAML), []byte(d.YAML)))
+			}
+			m, problems := Load(d.Name+".yaml", []byte(d.YAML), nil)
+			if m == nil {
+				t.Fatalf("does not load: %v", problems)
+			}
+			for _, p := range append(problems, m.RunTests(context.Background())...) {
+				if !p.Warning {
+					t.Errorf("%s", p)
+				}
+			}
+			sample := sampleTexts(t, d.YAML)
+			if sample == nil {
+				t.Fatalf("no test in\n%s", d.YAML)
+			}
+			for _, content := range []*string{sample.records, sample.document} {
+				if content != nil {
+					if hit := long.FindString(*content); hit != "" {
+						t.Errorf("a value is longer than 120 characters: %s", hit)
+					}
+				}
+			}
+			if !strings.Contains(d.YAML, "parse as") && !strings.Contains(d.YAML, "no times") {
+				t.Error("nothing is said about times")
+			}
+		})
+	}
+}
+
+// TestInferFiller: with filler none of what was said stands in the draft, and it is as good.
+func TestInferFiller(t *testing.T) {
+	for name, path := range inferSamples(t) {
+		data, err := os.ReadFile(filepath.Join(inferDir, name, "want.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s inferSample
+		if err := json.Unmarshal(data, &s); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Infer(context.Background(), path, InferOptions{Filler: true})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		m, _ := Load(d.Name+".yaml", []byte(d.YAML), nil)
+		if m == nil || fatal(m.RunTests(context.Background())) {
+			t.Errorf("%s: the draft with filler is not good:\n%s", name, d.YAML)
+		}
+		for _, w := range s.Want {
+			if w.Role != chat.ToolCall && strings.Contains(w.Text, " ") && strings.Contains(d.YAML, w.Text) {
+				t.Errorf("%s: %q stands in the draft", name, w.Text)
+			}
+		}
+	}
+}
+
+// TestInferRedacts: every text of a sample passes the caller's redaction.
+func TestInferRedacts(t *testing.T) {
+	env := homeWith(t, map[string]string{".teal/a.jsonl": `{"role":"user","content":"the key is hunter2 ok"}` + "\n" + `{"role":"assistant","content":"I saw hunter2 too"}` + "\n"})
+	d, err := Infer(context.Background(), filepath.Join(env.Home, ".teal", "a.jsonl"), InferOptions{Env: env, Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[key]") }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(d.YAML, "hunter2") || !strings.Contains(d.YAML, "the key is [key] ok") {
+		t.Errorf("not redacted:\n%s", d.YAML)
+	}
+}
+
+// TestInferStartsFromAMapping: a file of a fork of a known tool gives a draft that extends it.
+func TestInferStartsFromAMapping(t *testing.T) {
+	set, err := NewSet(mappings.FS, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "3c1d0a52-0000-4000-8000-00000000c1a1.jsonl"
+	data, err := os.ReadFile(filepath.Join(providersDir, "kiro_cli", "home", ".kiro", "sessions", "cli", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := homeWith(t, map[string]string{".curlew/chats/" + name: string(data)})
+	path := filepath.Join(env.Home, ".curlew", "chats", name)
+	d, err := Infer(context.Background(), path, InferOptions{Env: env, Set: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Extends != "kiro_cli" || d.Name != "curlew" || !strings.Contains(d.YAML, "extends: kiro_cli") || !strings.Contains(d.YAML, "~/.curlew/chats/*.jsonl") {
+		t.Fatalf("extends %q:\n%s", d.Extends, d.YAML)
+	}
+	m, problems := Load("curlew.yaml", []byte(d.YAML), set.base(""))
+	if m == nil {
+		t.Fatal(problems)
+	}
+	files, _ := m.Find(context.Background(), env)
+	if len(files) != 1 {
+		t.Fatalf("found %v", files)
+	}
+	if got := saidIn(readConvs(t, m, files[0], 0)); len(talkOf(got)) < 4 {
+		t.Errorf("read %v", got)
+	}
+	if fatal(m.RunTests(context.Background())) || len(m.tests) == 0 {
+		t.Error("its tests are missing or fail")
+	}
+}
+
+// TestInferDatabase: tables of sessions and messages, a bare table, messages with parts, and
+// a table of keys and documents.
+func TestInferDatabase(t *testing.T) {
+	for _, row := range []struct{ name, sql, want string }{
+		{"sessions and messages", `CREATE TABLE talk(id TEXT PRIMARY KEY, title TEXT, folder TEXT, created_at INTEGER);
+			CREATE TABLE line(id INTEGER PRIMARY KEY, talk_id TEXT, author TEXT, body TEXT, sent INTEGER);
+			INSERT INTO talk VALUES('t1','Tides','/srv/tide',1772323200),('t2','Moon','/srv/moon',1772323300);
+			INSERT INTO line VALUES(1,'t1','human','When is high water?',1772323201),(2,'t1','bot','At six in the morning.',1772323202),
+				(3,'t2','human','Is it full?',1772323301),(4,'t2','bot','Nearly full.',1772323302);`,
+			"user When is high water?|assistant At six in the morning.|user Is it full?|assistant Nearly full."},
+		{"one table", `CREATE TABLE log(session TEXT, role TEXT, content TEXT, ts REAL);
+			INSERT INTO log VALUES('a','user','Hello, who is there?',1772323201.5),('a','assistant','Only me.',1772323202.5),('b','user','Good night then',1772323301),('b','assistant','Good night.',1772323302);`,
+			"user Hello, who is there?|assistant Only me.|user Good night then|assistant Good night."},
+		{"blocks in a column", `CREATE TABLE sessions(id TEXT, name TEXT); CREATE TABLE messages(id TEXT, session_id TEXT, role TEXT, parts TEXT, created_at INTEGER);
+			INSERT INTO sessions VALUES('s1','Ports');
+			INSERT INTO messages VALUES('m1','s1','user','[{"type":"text","data":{"text":"Which port is open?"}}]',1772323201),
+				('m2','s1','assistant','[{"type":"reasoning","data":{"thinking":"look it up"}},{"type":"tool_call","data":{"id":"c1","name":"ss","input":"{\"all\":true}"}}]',1772323202),
+				('m3','s1','tool','[{"type":"tool_result","data":{"tool_call_id":"c1","name":"ss","content":"8080"}}]',1772323203),
+				('m4','s1','assistant','[{"type":"text","data":{"text":"8080 is open."}}]',1772323204);`,
+			`user Which port is open?|reasoning look it up|tool_call ss {"all":true}|tool_result 8080|assistant 8080 is open.`},
+		{"messages and parts", `CREATE TABLE session(id TEXT, title TEXT); CREATE TABLE message(id TEXT, session_id TEXT, role TEXT, created INTEGER); CREATE TABLE part(id TEXT, message_id TEXT, data TEXT);
+			INSERT INTO session VALUES('s1','Nets');
+			INSERT INTO message VALUES('m1','s1','user',1772323201),('m2','s1','assistant',1772323202);
+			INSERT INTO part VALUES('p1','m1','{"type":"text","text":"Mend the net please"}'),('p2','m2','{"type":"text","text":"It is mended now."}'),('p3','m2','{"type":"tool","tool":"sew","callID":"c","state":{"input":{"n":1},"output":"done"}}');`,
+			`user Mend the net please|assistant It is mended now.|tool_call sew {"n":1}|tool_result done`},
+		{"keys and documents", `CREATE TABLE kv(key TEXT PRIMARY KEY, value BLOB);
+			INSERT INTO kv VALUES('theme','"dark"'),('chat:1','{"title":"Eggs","messages":[{"role":"user","content":"How long for an egg?"},{"role":"assistant","content":"Six minutes."}]}');`,
+			"user How long for an egg?|assistant Six minutes."},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			env := homeWith(t, nil)
+			path := filepath.Join(env.Home, ".tern", "tern.db")
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			buildDB(t, path, row.sql)
+			got, d, err := drafted(t, path, env.Home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for _, s := range saidIn(got) {
+				lines = append(lines, string(s.Role)+" "+s.Text)
+			}
+			if have := strings.Join(lines, "|"); have != row.want {
+				t.Errorf("got  %s\nwant %s\n%s", have, row.want, d.YAML)
+			}
+			m, _ := Load(d.Name+".yaml", []byte(d.YAML), nil)
+			if len(m.tests) == 0 {
+				t.Errorf("no test in\n%s", d.YAML)
+			}
+			for _, p := range m.RunTests(context.Background()) {
+				if !p.Warning {
+					t.Errorf("%s", p)
+				}
+			}
+		})
+	}
+}
+
+// TestInferText: a text in which headings, or words with a colon, say who speaks.
+func TestInferText(t *testing.T) {
+	for _, text := range []string{
+		"# A talk\n\n## User\n\nWhere is the key?\n\n## Assistant\n\nUnder the mat.\nOr not.\n\n## User\n\nThanks\n\n## Assistant\n\nAny time.\n",
+		"User: Where is the key?\nAssistant: Under the mat.\nOr not.\nUser: Thanks\nAssistant: Any time.\n",
+		"**Human:** Where is the key?\n\n**AI:** Under the mat.\nOr not.\n\n**Human:** Thanks\n\n**AI:** Any time.\n",
+	} {
+		env := homeWith(t, map[string]string{"talks/key.md": text})
+		got, d, err := drafted(t, filepath.Join(env.Home, "talks", "key.md"), env.Home)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		want := []said{{chat.User, "Where is the key?"}, {chat.Assistant, "Under the mat. Or not."}, {chat.User, "Thanks"}, {chat.Assistant, "Any time."}}
+		if have := saidIn(got); !slices.Equal(have, want) {
+			t.Errorf("got %v, want %v\n%s", have, want, d.YAML)
+		}
+		m, _ := Load(d.Name+".yaml", []byte(d.YAML), nil)
+		if len(m.tests) == 0 || fatal(m.RunTests(context.Background())) {
+			t.Errorf("no test, or a failing one, in\n%s", d.YAML)
+		}
+	}
+}
+
+// TestInferFolder: of a folder the files that hold most talk give the draft, and its pattern
+// finds all of them.
+func TestInferFolder(t *testing.T) {
+	talk := func(a, b string) string {
+		return `{"role":"user","content":"` + a + `"}` + "\n" + `{"role":"assistant","content":"` + b + `"}` + "\n"
+	}
+	env := homeWith(t, map[string]string{
+		".snipe/settings.json":   `{"theme":"dark","keys":[{"k":"a"},{"k":"b"}]}`,
+		".snipe/chats/1/a.jsonl": talk("Where do snipes hide?", "In the reeds."), ".snipe/chats/2/b.jsonl": talk("And coots?", "On the water."),
+		".snipe/log/run.log": "started\nstopped\n",
+	})
+	d, err := Infer(context.Background(), filepath.Join(env.Home, ".snipe"), InferOptions{Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, problems := Load(d.Name+".yaml", []byte(d.YAML), nil)
+	if m == nil {
+		t.Fatal(problems)
+	}
+	if files, _ := m.Find(context.Background(), env); len(files) != 2 {
+		t.Errorf("found %v with\n%s", files, d.YAML)
+	}
+}
+
+// TestInferSaysWhatItCannotTell: nothing is invented where nothing says who speaks, and what
+// is no talk is named.
+func TestInferSaysWhatItCannotTell(t *testing.T) {
+	for _, row := range []struct {
+		name, file, content string
+		none                bool // ErrNoConversation, else unreadable
+		want                string
+	}{
+		{"settings", "a.json", `{"theme":"dark","size":12}`, true, "without a list of messages"},
+		{"measurements", "a.jsonl", `{"t":1,"v":2}` + "\n" + `{"t":2,"v":3}` + "\n", true, "2 JSON lines"},
+		{"prose", "a.txt", "Once upon a time there was a heron.\nIt stood.\n", true, "no line such as"},
+		{"binary", "a.bin", "\x7fELF\x00\x01\x02", true, "binary data"},
+		{"half a document", "a.json", `{"messages":[{"role":"user","content":"hi th`, false, "not one whole JSON document"},
+		{"empty", "a.jsonl", "", true, ""},
+	} {
+		env := homeWith(t, map[string]string{row.file: row.content})
+		_, err := Infer(context.Background(), filepath.Join(env.Home, row.file), InferOptions{Env: env})
+		if err == nil || errors.Is(err, ErrNoConversation) != row.none || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+	if _, err := Infer(context.Background(), filepath.Join(t.TempDir(), "none"), InferOptions{}); err == nil || errors.Is(err, ErrNoConversation) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// TestInferLeavesGaps: a kind of record that holds prose of nobody known is a marked gap and
+// no rule, so that it stays news.
+func TestInferLeavesGaps(t *testing.T) {
+	env := homeWith(t, map[string]string{".rail/log.jsonl": `{"type":"user","content":"Where is the rail?"}
+{"type":"assistant","content":"In the ditch."}
+{"type":"bulletin","content":"the water rises by the hour"}
+{"type":"tick","n":1}
+`})
+	got, d, err := drafted(t, filepath.Join(env.Home, ".rail", "log.jsonl"), env.Home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(d.YAML, "# GAP `content` is prose in 1 of 1") || !strings.Contains(d.YAML, "{when: {type: tick}, as: skip}") {
+		t.Errorf("no gap, or no skip:\n%s", d.YAML)
+	}
+	if n := got[0].Read.NoRule["bulletin"]; n != 1 {
+		t.Errorf("news %v", got[0].Read.NoRule)
+	}
+}
+
+// FuzzInfer: whatever a file holds, there is no panic, and every draft loads.
+func FuzzInfer(f *testing.F) {
+	for _, path := range inferSamples(f) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, "a"+filepath.Ext(path))
+	}
+	f.Add([]byte("User: hi\nAssistant: ho\n"), "a.md")
+	f.Add([]byte(`{"any":{"role":"user","not":"x y"}}`+"\n"+`{"any":{"role":"bot","not":"x y"}}`+"\n"), "a[b]{c}.jsonl")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte, name string) {
+		name = filepath.Base(name)
+		if len(data) > 1<<16 || !filepath.IsLocal(name) || strings.ContainsAny(name, "/\\\x00") || len(name) > 60 || name == "." {
+			return
+		}
+		path := filepath.Join(dir, name)
+		if os.WriteFile(path, data, 0o666) != nil {
+			return
+		}
+		defer os.Remove(path)
+		began := time.Now()
+		d, err := Infer(context.Background(), path, InferOptions{Env: Env{Home: dir}})
+		if took := time.Since(began); took > 10*time.Second {
+			t.Fatalf("took %v", took)
+		}
+		if err != nil {
+			if strings.Contains(err.Error(), "does not load") {
+				t.Fatal(err)
+			}
+			return
+		}
+		m, problems := Load(d.Name+".yaml", []byte(d.YAML), nil)
+		if m == nil {
+			t.Fatalf("%v\n%s", problems, d.YAML)
+		}
+	})
+}

@@ -1,0 +1,418 @@
+package mapping
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of a survey: what is behind them is not looked at, which costs a guess and no more.
+const (
+	surveyDepthMax  = 6    // objects inside objects
+	surveyPathsMax  = 2000 // different paths; more are data in the shape of keys
+	surveyValuesMax = 200  // different values that are counted of one path
+)
+
+// A field is one path that the elements of a survey have, and what stands there.
+type inferField struct {
+	path   []string
+	sel    string // the path as a selector
+	depth  int
+	n      int // elements that have it, null aside
+	filled int // elements where it is not empty
+	kinds  [jsonObject + 1]int
+	values map[string]int // texts of strings, numbers and bools
+	more   bool           // there were more than surveyValuesMax
+	runes  int            // of all strings
+	prose  int            // strings with a blank between words
+	at     []int          // numbers of the elements
+	vals   []*value       // what they have there
+}
+
+func (f *inferField) key() string { return f.path[len(f.path)-1] }
+
+// parent is the selector of the object that the field is in, "" for the element itself.
+func (f *inferField) parent() string { return selectorOf(f.path[:len(f.path)-1]) }
+
+// scalars is how many elements have a string, number or bool there.
+func (f *inferField) scalars() int {
+	return f.kinds[jsonString] + f.kinds[jsonNumber] + f.kinds[jsonBool]
+}
+
+// under says whether the field is in the object at a selector.
+func (f *inferField) under(base string) bool {
+	return base == "" || f.sel == base || strings.HasPrefix(f.sel, base+".")
+}
+
+// A survey counts what a list of elements has in common.
+type survey struct {
+	n      int
+	fields []*inferField // in the order in which they were met
+	index  map[string]*inferField
+}
+
+// takeSurvey walks the objects of the elements; lists are leaves.
+func takeSurvey(elems []*value, a *arena) *survey {
+	c := &survey{n: len(elems), index: map[string]*inferField{}}
+	for i, e := range elems {
+		c.add(i, e, nil, a)
+	}
+	return c
+}
+
+// keyForm is a key that is a name. Others (ids, paths) are data.
+var keyForm = regexp.MustCompile(`^[$@_]*[A-Za-z][A-Za-z0-9_.$@/-]{0,63}$`)
+
+// dataKey is what only a program gives as a name.
+var dataKey = regexp.MustCompile(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}|^[0-9a-fA-F]{12,}$|\d{6,}`)
+
+func (c *survey) add(i int, v *value, path []string, a *arena) {
+	if v.kind() != jsonObject || len(path) >= surveyDepthMax {
+		return
+	}
+	v.open(a)
+	for k := range v.members {
+		m := &v.members[k]
+		key := unquote(m.key)
+		if !keyForm.MatchString(key) || dataKey.MatchString(key) || m.val.absent() {
+			continue
+		}
+		at := append(slices.Clip(path), key)
+		sel := selectorOf(at)
+		f := c.index[sel]
+		if f == nil {
+			if len(c.fields) >= surveyPathsMax {
+				continue
+			}
+			f = &inferField{path: at, sel: sel, depth: len(at), values: map[string]int{}}
+			c.index[sel] = f
+			c.fields = append(c.fields, f)
+		}
+		if n := len(f.at); n > 0 && f.at[n-1] == i {
+			continue // a key that is there twice
+		}
+		f.see(i, &m.val)
+		c.add(i, &m.val, at, a)
+	}
+}
+
+func (f *inferField) see(i int, v *value) {
+	f.at, f.vals = append(f.at, i), append(f.vals, v)
+	f.n++
+	f.kinds[v.kind()]++
+	if !v.empty() {
+		f.filled++
+	}
+	switch v.kind() {
+	case jsonString, jsonNumber, jsonBool:
+		if v.kind() == jsonString {
+			f.runes += len(v.raw) - 2
+			if hasProse(v.raw[1 : len(v.raw)-1]) {
+				f.prose++
+			}
+		}
+		if len(v.raw) > 200 {
+			f.more = true
+			return
+		}
+		text := v.str()
+		if _, ok := f.values[text]; ok || len(f.values) < surveyValuesMax {
+			f.values[text]++
+		} else {
+			f.more = true
+		}
+	}
+}
+
+// hasProse says whether a text has a blank between letters, as what people say has and what
+// programs note has not.
+func hasProse(s string) bool {
+	for i := 1; i+1 < len(s) && i < 400; i++ {
+		if s[i] == ' ' && s[i-1] != ' ' && s[i+1] != ' ' && s[0] != '{' && s[0] != '[' {
+			return true
+		}
+	}
+	return false
+}
+
+// constant is the only value of a field, "" if it has several.
+func (f *inferField) constant() string {
+	if f.more || len(f.values) != 1 {
+		return ""
+	}
+	for v := range f.values {
+		return v
+	}
+	return ""
+}
+
+// selectorOf writes keys as a selector.
+func selectorOf(path []string) string {
+	var b strings.Builder
+	for i, key := range path {
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		for j := 0; j < len(key); j++ {
+			if strings.IndexByte(specialInKey, key[j]) >= 0 {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(key[j])
+		}
+	}
+	return b.String()
+}
+
+// words cuts a name into its words: camelCase, snake_case, dots and dashes.
+func words(s string) []string {
+	var out []string
+	var cur []rune
+	flush := func() {
+		if len(cur) > 0 {
+			out = append(out, strings.ToLower(string(cur)))
+			cur = cur[:0]
+		}
+	}
+	rs := []rune(s)
+	for i, r := range rs {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			continue
+		case unicode.IsUpper(r) && i > 0 && (unicode.IsLower(rs[i-1]) || i+1 < len(rs) && unicode.IsLower(rs[i+1]) && unicode.IsUpper(rs[i-1])):
+			flush()
+		}
+		cur = append(cur, r)
+	}
+	flush()
+	return out
+}
+
+// plainKey is a key without case and separators, so that tool_name and toolName are one.
+func plainKey(s string) string { return strings.Join(words(s), "") }
+
+// A class is what a word says about an element.
+type class int
+
+const (
+	classNone       class = iota
+	classText             // prose, whoever said it
+	classImage            // a picture
+	classSystem           // harness text
+	classAssistant        // the model
+	classUser             // the person
+	classCompaction       // a summary that stands for what was before
+	classReasoning        // thoughts
+	classTool             // a call or a result: its fields tell
+	classCall             // a tool call
+	classResult           // a tool result
+)
+
+var classRole = map[class]string{classSystem: "system", classAssistant: "assistant", classUser: "user",
+	classCompaction: "compaction", classReasoning: "reasoning", classCall: "tool_call", classResult: "tool_result"}
+
+func hasWord(list []string, set string) bool {
+	return slices.ContainsFunc(list, func(w string) bool {
+		return slices.Contains(strings.Fields(set), strings.TrimSuffix(w, "s")) || slices.Contains(strings.Fields(set), w)
+	})
+}
+
+// classOf says what a value of a discriminator, or the name of a key, speaks of. The words
+// are those that chat programs share.
+func classOf(word string) class {
+	if len(word) > 64 {
+		return classNone
+	}
+	w := words(word)
+	tool := hasWord(w, "tool function mcp command shell bash terminal functioncall execution exec")
+	switch {
+	case len(w) == 0:
+		return classNone
+	case hasWord(w, "subagent sidechain telemetry"):
+		return classNone
+	case tool && hasWord(w, "result response output complete completed finished end done return observation update ended finish"),
+		hasWord(w, "observation toolresult tooloutput"), len(w) == 1 && hasWord(w, "result output return returned"):
+		return classResult
+	case tool && hasWord(w, "call use request invocation start started begin calling used"), hasWord(w, "toolcall tooluse invocation invoke functioncall"),
+		len(w) <= 3 && w[len(w)-1] == "call", len(w) == 1 && hasWord(w, "call action command"):
+		return classCall
+	case len(w) == 1 && hasWord(w, "tool function"), tool && hasWord(w, "exec execution block step run"):
+		return classTool
+	case hasWord(w, "reasoning thinking thought think cot"):
+		return classReasoning
+	case hasWord(w, "compaction compact compacted condense condensed summarize summary compression"):
+		return classCompaction
+	case hasWord(w, "system developer reminder hook notification notice error warning info instruction"):
+		return classSystem
+	case hasWord(w, "user human me prompt person customer you query question"), len(w) == 1 && hasWord(w, "task"):
+		return classUser
+	case hasWord(w, "assistant agent bot model ai gpt llm answer reply response completion planner chatgpt robot"):
+		return classAssistant
+	case hasWord(w, "image picture photo imageurl"):
+		return classImage
+	case hasWord(w, "text message content markdown paragraph prose"):
+		return classText
+	}
+	return classNone
+}
+
+// Discriminators: keys whose few values say what an element is.
+const (
+	speakerKeys = "role author sender from who speaker by actor participant"
+	typeKeys    = "type kind event eventtype messagetype msgtype subtype say ask op typ t sessionupdate operationtype contenttype blocktype recordtype tag category source entrytype evt ev method subtype actiontype"
+)
+
+// mainKeys are those under which the kind of an element stands, rather than a kind of a kind.
+const mainKeys = "type kind event ev evt eventtype messagetype recordtype blocktype contenttype t typ sessionupdate"
+
+// A disc is a discriminator of a survey.
+type disc struct {
+	f        *inferField
+	role     bool // says who speaks, not what it is
+	flag     bool // a bool that sets an element apart
+	presence bool // the key itself is the word
+	known    int  // elements whose value is a word that is known
+}
+
+// wordValue is what a discriminator may hold.
+var wordValue = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/ -]{0,47}$`)
+
+// metaFlags set apart what the harness says in the person's name, and what is no talk.
+const metaFlags = "injected synthetic ismeta issynthetic hidden internal ignored isdemo isinternal isinjected ishidden isapierrormessage isapierror"
+
+// partFlags set apart pieces of what is recorded whole as well.
+const partFlags = "partial ispartial"
+
+const (
+	thoughtFlags = "thought isthought isthinking isreasoning"
+	summaryFlags = "issummary iscompactsummary issummarymessage compacted"
+)
+
+// discriminators finds the fields that tell the elements apart, the shallow ones first.
+func (c *survey) discriminators() []*disc {
+	var out []*disc
+	for _, f := range c.fields {
+		key := plainKey(f.key())
+		d := &disc{f: f}
+		switch {
+		case f.depth > 4 || f.more || len(f.values) == 0:
+			continue
+		case f.kinds[jsonBool] == f.n || key == "issummarymessage":
+			d.flag = true
+			if !inWords(key, metaFlags) && !inWords(key, thoughtFlags) && !inWords(key, summaryFlags) && !(inWords(key, partFlags) && f.values["false"] > 0) || f.values["true"]+f.values["1"] == 0 {
+				continue
+			}
+			out = append(out, d)
+			continue
+		case f.scalars() < f.n || f.kinds[jsonBool] > 0:
+			continue
+		}
+		named := inWords(key, speakerKeys) || inWords(key, typeKeys) || strings.HasSuffix(key, "type") || strings.HasSuffix(key, "role") || strings.HasSuffix(key, "kind")
+		d.role = inWords(key, speakerKeys) || strings.HasSuffix(key, "role")
+		ok := len(f.values) <= 60
+		strong, telling := 0, 0
+		for v, n := range f.values {
+			if !wordValue.MatchString(v) || dataKey.MatchString(v) || utf8.RuneCountInString(v) > 40 {
+				ok = false
+				break
+			}
+			cl := classOf(v)
+			if cl != classNone {
+				d.known += n
+				telling++
+			}
+			if len(words(v)) == 1 && (cl == classUser || cl == classAssistant) {
+				strong++
+			}
+		}
+		if !ok {
+			continue
+		}
+		if f.kinds[jsonNumber] > 0 {
+			// Numbers are types only under such a name, and when they are few.
+			if f.kinds[jsonNumber] < f.n || len(f.values) > 8 || !inWords(key, "type kind role") {
+				continue
+			}
+		} else if !named && c.shapes(f) {
+			d.known = f.n
+		} else if !named && (strong == 0 && (telling < 2 || telling < len(f.values)) || len(f.values) > 8 || inWords(key, "name model status mode title id text content message prompt value agent")) {
+			continue
+		}
+		if inWords(key, "mimetype mediatype filetype modeltype") {
+			continue
+		}
+		out = append(out, d)
+	}
+	slices.SortStableFunc(out, func(a, b *disc) int { return a.f.depth - b.f.depth })
+	return append(out, c.presences(out)...)
+}
+
+// shapes says whether the few values of a field tell elements of different shapes apart.
+func (c *survey) shapes(f *inferField) bool {
+	if f.depth != 1 || f.n < c.n || f.kinds[jsonString] < f.n || len(f.values) < 2 || len(f.values)*3 > f.n*2 || len(f.values) > 20 ||
+		inWords(plainKey(f.key()), "id text content status name model") {
+		return false
+	}
+	keys := make([]string, c.n)
+	for _, other := range c.fields {
+		if other.depth != 1 || other == f {
+			continue
+		}
+		for _, i := range other.at {
+			keys[i] += other.sel + "\x00"
+		}
+	}
+	of := map[string]string{}
+	odd := 0
+	different := map[string]bool{}
+	for k, i := range f.at {
+		v := f.vals[k].str()
+		if have, ok := of[v]; ok && have != keys[i] {
+			odd++
+		} else {
+			of[v] = keys[i]
+			different[keys[i]] = true
+		}
+	}
+	return len(different) > 1 && odd*5 <= f.n
+}
+
+// presences are keys that stand for a type, as in {"User": {...}}: each element has one of
+// them.
+func (c *survey) presences(have []*disc) []*disc {
+	for _, d := range have {
+		if !d.flag && !d.presence && d.f.n*10 >= c.n*9 && d.known*2 >= d.f.n {
+			return nil
+		}
+	}
+	var out []*disc
+	seen := make([]int, c.n)
+	for _, f := range c.fields {
+		cl := classOf(f.key())
+		if f.depth == 1 && f.n < c.n && f.filled > 0 && f.kinds[jsonBool]+f.kinds[jsonNumber] == 0 && cl != classNone && !inWords(plainKey(f.key()), "model error info tools version instructions") {
+			out = append(out, &disc{f: f, presence: true})
+			for _, i := range f.at {
+				seen[i]++
+			}
+		}
+	}
+	one, some := 0, 0
+	for _, n := range seen {
+		if n > 0 {
+			some++
+		}
+		if n == 1 {
+			one++
+		}
+	}
+	if len(out) < 2 || one*10 < some*9 || some*2 < c.n {
+		return nil
+	}
+	return out
+}
+
+func inWords(word, set string) bool {
+	return word != "" && slices.Contains(strings.Fields(set), word)
+}
