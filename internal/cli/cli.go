@@ -123,7 +123,7 @@ into another chat. It only ever reads those files; nothing leaves this machine.`
 		return wrong("parlance: %v\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.forkCommand(), a.checkpointCommand(),
-		a.providersCommand(), a.checkCommand(), a.explainCommand(), a.mappingCommand(), a.schemaCommand(), a.mcpCommand(), a.versionCommand())
+		a.providersCommand(), a.checkCommand(), a.explainCommand(), a.inferCommand(), a.mappingCommand(), a.schemaCommand(), a.mcpCommand(), a.versionCommand())
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = false
