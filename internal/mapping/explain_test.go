@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -218,4 +219,95 @@ func TestExplainEveryLine(t *testing.T) {
 			checkShort(t, rel, e)
 		}
 	})
+}
+
+// A record's bytes are overwritten by the next ones: what is told of it must not change with
+// them. The file is larger than what is read at once.
+func TestExplainKeepsWhatItTells(t *testing.T) {
+	m := load(t, `
+sources: [{id: log, paths: ["~/x"], container: jsonl}]
+conversation: {title: {from: named, pick: last}}
+common: {id: id}
+messages:
+  - {when: {who: me}, as: user, text: say}
+  - {when: {who: bot}, each: parts, first: [{when: {kind: text}, as: assistant, text: words}]}
+`)
+	var b strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&b, `{"who":"me","id":"i%06d","say":"s%06d","named":"n%06d","pad":"%s"}`+"\n", i, i, i, strings.Repeat("heron ", 30))
+		fmt.Fprintf(&b, `{"who":"bot","id":"b%06d","parts":[{"kind":"k%06d","word":"w%06d words"}]}`+"\n", i, i, i)
+	}
+	env := homeWith(t, map[string]string{"x": b.String()})
+	f, err := m.FileAt(env, filepath.Join(env.Home, "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []int{1, 2, 2001, 2002, 7999, 8000} {
+		e, err := m.Explain(context.Background(), f, ExplainOptions{Line: line})
+		if err != nil || len(e.Told) != 1 {
+			t.Fatalf("line %d: %v, %d records", line, err, len(e.Told))
+		}
+		number := fmt.Sprintf("%06d", (line-1)/2)
+		for _, s := range e.Told[0].Steps {
+			told := s.Value
+			if s.Message != nil {
+				told = s.Message.Text + s.Message.ID
+			}
+			for _, digits := range regexp.MustCompile(`\d{6}`).FindAllString(told, -1) {
+				if digits != number {
+					t.Errorf("line %d: %s %s tells of %q", line, s.What, s.Selector, told)
+				}
+			}
+		}
+		if !strings.Contains(e.Told[0].Raw, number) {
+			t.Errorf("line %d: raw is %q", line, e.Told[0].Raw)
+		}
+	}
+	e, err := m.Explain(context.Background(), f, ExplainOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "n003999"; len(e.Keys) != 1 || e.Keys[0].Value != want || e.Keys[0].Line != 7999 {
+		t.Errorf("title: got %+v, want %s at line 7999", e.Keys, want)
+	}
+	// The kinds are all different: the first are kept apart, then they are one group.
+	if len(e.NoRule) != groupsMax || e.Records.NoRule != 4000 {
+		t.Errorf("%d groups of %d records", len(e.NoRule), e.Records.NoRule)
+	}
+	n := 0
+	for _, g := range e.NoRule {
+		n += g.Count
+		for _, s := range g.Shape {
+			if !strings.HasPrefix(s.Value, "k000") || !strings.Contains(g.Example, s.Value) {
+				t.Errorf("%s %s: example %s", s.Key, s.Value, g.Example)
+			}
+		}
+	}
+	if n != 4000 {
+		t.Errorf("the groups hold %d records", n)
+	}
+}
+
+// What a mapping may not read beside a file is not explained either.
+func TestExplainStaysInItsRoot(t *testing.T) {
+	m := load(t, `
+sources: [{id: log, paths: ["~/.acme/log/*.jsonl"], container: jsonl, sidecar: {key: "../../.ssh/id.json"}}]
+conversation: {title: side:key.secret}
+messages: [{when: {who: me}, as: user, text: say}]
+`)
+	env := homeWith(t, map[string]string{
+		".acme/log/a.jsonl": `{"who":"me","say":"hi"}` + "\n",
+		".ssh/id.json":      `{"secret":"heron"}`,
+	})
+	f, err := m.FileAt(env, filepath.Join(env.Home, ".acme/log/a.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := m.Explain(context.Background(), f, ExplainOptions{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Keys) > 0 {
+		t.Errorf("read outside of the root: %+v", e.Keys)
+	}
 }

@@ -43,7 +43,8 @@ const (
 	lookListsMax  = 200
 )
 
-// Look looks for records in a file, and in them for a role, a text and a time.
+// Look looks for records in a file, and in them for a role, a text and a time. What cannot be
+// read to its end is looked at as far as it can; the error is that of ctx.
 func (s *Sniff) Look(ctx context.Context) (*Look, error) {
 	l := &Look{Kind: s.Kind, Summary: s.Noun()}
 	var err error
@@ -58,7 +59,10 @@ func (s *Sniff) Look(ctx context.Context) (*Look, error) {
 	case s.Kind == "text":
 		err = l.text(ctx, s)
 	}
-	return l, err
+	if err != nil && ctx.Err() == nil {
+		l.Summary += ", which cannot be read whole: " + cutRunes(strings.TrimPrefix(err.Error(), s.Path+": "), reasonRunes)
+	}
+	return l, ctx.Err()
 }
 
 // guess takes what a census of the records found.

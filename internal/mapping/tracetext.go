@@ -29,7 +29,7 @@ func quoteValue(s string) string {
 		s = s[:most] + " …"
 	}
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	return cutRunes(s, quoteValueRunes)
+	return strings.Clone(cutRunes(s, quoteValueRunes)) // the record's bytes are gone soon
 }
 
 // cutRunes keeps the first n characters, the last of which says that there were more.
