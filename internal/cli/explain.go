@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"parlance/internal/history"
 	"parlance/internal/mapping"
 	"parlance/internal/render"
 )
@@ -28,11 +30,12 @@ type explainFlags struct {
 func (a *app) explainCommand() *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
-		Use:   "explain FILE",
+		Use:   "explain FILE|FOLDER|ID",
 		Short: "Say how a file is read, and what in it nothing understands",
 		Long: `Explain says which mapping reads a file and why, what each of its rules made, where title
 and folder were found, which records no rule knew, and what to type next. With --line it
-tells one record step by step; with --all every one.
+tells one record step by step; with --all every one. Of a folder it says in a line each how
+the files in it are read; of the id of a conversation, how that one is.
 
 Exit codes: 0 a mapping reads the file and nothing is left over, 1 something is to be mended,
 2 there is no such file, or no mapping reads it.`,
@@ -76,12 +79,15 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(what); err == nil && info.IsDir() && f.as == "" {
+		return a.explainFolder(ctx, h, what)
+	}
 	e, err := h.Explain(ctx, what, f.as, mapping.ExplainOptions{All: f.all, Line: f.line})
 	if err != nil {
 		if errors.Is(err, mapping.ErrNoLine) {
 			return wrong("parlance explain: %v", err)
 		}
-		return err
+		return a.loadError(err)
 	}
 	p := &explanation{Explanation: e, what: what, f: f}
 	e.Next = p.next()
@@ -111,6 +117,67 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 	case f.line > 0 && p.lineIsWell():
 		return nil
 	case f.line > 0 || e.Verdict != mapping.VerdictWhole:
+		return &exitError{exitNone, ""}
+	}
+	return nil
+}
+
+// explainFolder says in a line each how the files below a folder are read.
+func (a *app) explainFolder(ctx context.Context, h *history.History, dir string) error {
+	whole, partly, unread, empty := 0, 0, 0, 0
+	base, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	others, err := h.ExplainFolder(ctx, dir, func(path string, e *mapping.Explanation, err error) error {
+		full := path
+		if rel, err := filepath.Rel(base, path); err == nil {
+			path = rel
+		}
+		if a.json {
+			if err != nil {
+				e = &mapping.Explanation{File: full, Verdict: mapping.VerdictUnknown, Incomplete: err.Error()}
+			}
+			enc := json.NewEncoder(a.out)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(e); err != nil {
+				return err
+			}
+		}
+		var text string
+		switch {
+		case err != nil:
+			unread++
+			text = "not read   " + path + ": " + strings.TrimPrefix(err.Error(), full+": ")
+		case e.Verdict == mapping.VerdictWhole:
+			whole++
+			text = fmt.Sprintf("whole      %s: %s %s, %s", path, e.Provider, strings.Join(e.Sources, ", "), plural(e.Messages, "message"))
+		case e.Records.Records == 0 && e.Excluded == 0:
+			empty++
+			text = "empty      " + path + ": " + e.Provider
+		default:
+			partly++
+			r := e.Records
+			text = fmt.Sprintf("PARTLY     %s: %s %s, %s; records %d = %d used + %d skipped + %d no rule + %d broken", path, e.Provider, strings.Join(e.Sources, ", "),
+				plural(e.Messages, "message"), r.Records, r.Used, r.Skipped, r.NoRule, r.Broken)
+		}
+		if a.json {
+			return nil
+		}
+		_, err = fmt.Fprintln(a.out, render.Clean(text))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n := whole + partly + unread + empty
+	if n == 0 {
+		return wrong("%s: no mapping looks for files in this folder, which holds %s; name one of them", dir, plural(others, "file"))
+	}
+	if !a.json {
+		fmt.Fprintf(a.out, "%s: %d whole, %d partly, %d not read, %d empty; %d others that no pattern finds\n", plural(n, "file"), whole, partly, unread, empty, others)
+	}
+	if partly+unread > 0 {
 		return &exitError{exitNone, ""}
 	}
 	return nil
@@ -154,6 +221,10 @@ func (p *explanation) lineIsWell() bool {
 }
 
 func (p *explanation) headline() {
+	if len(p.Sources) == 0 && p.Conversations+p.Excluded == 0 {
+		p.put("%s (%s)  %s", p.Provider, p.Mapping, bytesText(p.SizeBytes))
+		return
+	}
 	from := p.Mapping
 	size := bytesText(p.SizeBytes)
 	verdict := ""
@@ -178,7 +249,11 @@ func (p *explanation) chosen() {
 	}
 	switch c.By {
 	case "pattern":
-		p.line("chosen by", "path pattern %s and content (%s)", c.Pattern, c.Content)
+		content := "and content (" + c.Content + ")"
+		if c.Content == "" {
+			content = "alone"
+		}
+		p.line("chosen by", "path pattern %s %s", c.Pattern, content)
 	case "as":
 		p.line("chosen by", "--as")
 	default:
@@ -254,6 +329,12 @@ func (p *explanation) summary() {
 
 // keys says where the conversation's keys were found; of several conversations, in how many.
 func (p *explanation) keys() {
+	if p.Excluded > 0 {
+		p.line("excluded", "%s by config.yaml", plural(p.Excluded, "conversation"))
+	}
+	if p.Conversations == 0 {
+		return
+	}
 	if p.Conversations != 1 {
 		p.line("holds", "%s, %s", plural(p.Conversations, "conversation"), plural(p.Messages, "message"))
 		most := headsShown
@@ -274,9 +355,6 @@ func (p *explanation) keys() {
 			p.line("found", "%s", strings.Join(counts, ", "))
 		}
 		return
-	}
-	if p.Excluded > 0 {
-		p.line("excluded", "%s by config.yaml", plural(p.Excluded, "conversation"))
 	}
 	for _, k := range p.Keys {
 		if !p.f.all && k.Key != "id" && k.Key != "title" && k.Key != "cwd" && k.Key != "parent" {
@@ -514,7 +592,11 @@ func (p *explanation) sums() {
 		p.put("  incomplete %s", p.Incomplete)
 	}
 	if p.Messages == 0 {
-		p.put("no message came out of this file")
+		if p.Records.Records == 0 && p.Excluded == 0 {
+			p.put("there is nothing in this file yet")
+		} else if p.Excluded == 0 {
+			p.put("no message came out of this file")
+		}
 	}
 }
 
@@ -715,7 +797,7 @@ func (p *explanation) next() []string {
 	if len(p.BrokenAt) > 0 && p.BrokenAt[0].Line > 0 && len(p.NoRule) == 0 {
 		out = append(out, "parlance explain "+file+as+" --line "+itoa(p.BrokenAt[0].Line))
 	}
-	if len(p.NoRule) > 0 || p.Messages == 0 {
+	if len(p.NoRule) > 0 || p.Messages == 0 && p.Records.Records > 0 {
 		if p.Mapping == "built-in" {
 			mine := p.Provider + ".yaml"
 			out = append(out, "parlance mapping "+p.Provider+" > "+mine+", change it, then   parlance check "+mine,

@@ -263,6 +263,8 @@ type ExplainOptions struct {
 	// Line, if set, tells the record of this line; in a container without lines, the record
 	// of this number.
 	Line int
+	// Row is ReadOptions.Row.
+	Row string
 	// Keys is ReadOptions.Keys.
 	Keys func(ctx context.Context, id string) (keys map[string]bool, ok bool)
 	// Hide, if set, says of a conversation that it must not be shown.
@@ -308,7 +310,7 @@ func (m *Mapping) Explain(ctx context.Context, f File, o ExplainOptions) (*Expla
 	m.prepare()
 	e := &explainer{m: m, o: o, infos: m.selectorInfos(), quote: quoteValue}
 	out := &Explanation{File: f.Path, SizeBytes: f.Size, Provider: m.Name, Mapping: m.File}
-	opts := ReadOptions{Keys: o.Keys, explain: e, Keep: func(msg *chat.Message) bool {
+	opts := ReadOptions{Row: o.Row, Keys: o.Keys, explain: e, Keep: func(msg *chat.Message) bool {
 		msg.Note = true // its place and marks stay, its text goes
 		return false
 	}}

@@ -364,7 +364,7 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 			}
 		}
 	}
-	if e := rd.opts.explain; e != nil {
+	if e := rd.opts.explain; e != nil && (rd.opts.wants(row) || slices.ContainsFunc(s.order, func(b *builder) bool { return rd.opts.wants(b.conv.ID) })) {
 		e.done(tr)
 	}
 	return nil
