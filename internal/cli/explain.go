@@ -91,6 +91,13 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 	}
 	p := &explanation{Explanation: e, what: what, f: f}
 	e.Next = p.next()
+	if !f.all {
+		nearest := 0
+		e.Tried = slices.DeleteFunc(e.Tried, func(t mapping.Attempt) bool {
+			nearest++
+			return t.Pattern == "" && !t.Accepts && nearest > triedShown
+		})
+	}
 	if a.json {
 		enc := json.NewEncoder(a.out)
 		enc.SetEscapeHTML(false)

@@ -211,6 +211,8 @@ func (rd *reading) try(ctx context.Context, s *Sniff, a *Attempt) {
 			a.Why = "no line fits conversation_start"
 		case src.replay != nil:
 			a.Why = "no line begins a document (" + src.replay.op.src + ": " + src.replay.init + ")"
+		case src.when == nil:
+			a.Why = "there is no conversation in it"
 		default:
 			a.Why = "no record with " + src.when.flow(whenRunes)
 		}
