@@ -539,9 +539,9 @@ func (d *drafting) known() (Draft, bool) {
 				continue
 			}
 			h := &hit{m: m, src: src, unknown: map[string]int{}, fits: own}
-			user, assistant, broken := 0, 0, 0
+			user, assistant, broken, lines := 0, 0, 0, 0
 			f := File{Provider: name, Path: d.path, Sources: []int{src.index}, ModTime: testTime, env: d.opts.Env}
-			err := m.Read(d.ctx, f, ReadOptions{SkipToolText: true}, func(c *chat.Conversation) error {
+			err := m.Read(d.ctx, f, ReadOptions{SkipToolText: true, Lines: func([]byte) bool { lines++; return lines <= inferRecordsMax }}, func(c *chat.Conversation) error {
 				h.convs++
 				h.records += c.Read.Records
 				broken += len(c.Read.Broken) + c.Read.BrokenMore

@@ -86,7 +86,9 @@ func (d *drafting) base() func(string) (string, []byte, bool) {
 func (d *drafting) read(m *Mapping) *outcome {
 	o := &outcome{noRule: map[string]int{}, skipped: map[string]int{}, byRole: map[chat.Role]int{}, rules: map[chat.Role]map[string][]string{}, callIDs: map[string]int{}}
 	f := File{Provider: m.Name, Path: d.path, Sources: []int{0}, ModTime: testTime, env: d.opts.Env}
-	err := m.Read(d.ctx, f, ReadOptions{}, func(c *chat.Conversation) error {
+	lines := 0
+	opts := ReadOptions{Lines: func([]byte) bool { lines++; return lines <= inferRecordsMax }}
+	err := m.Read(d.ctx, f, opts, func(c *chat.Conversation) error {
 		o.convs++
 		o.records += c.Read.Records
 		for k, n := range c.Read.NoRule {
@@ -242,9 +244,6 @@ func (d *drafting) layer(role chat.Role, rules map[string][]string, sure bool) s
 			if len(y) < len(x) {
 				few, many, fewPath, manyPath = y, x, b, a
 			}
-			if len(few) < 2 && !sure {
-				continue
-			}
 			have := map[string]bool{}
 			for _, t := range many {
 				have[strings.TrimSpace(t)] = true
@@ -255,7 +254,7 @@ func (d *drafting) layer(role chat.Role, rules map[string][]string, sure bool) s
 					both++
 				}
 			}
-			if both*3 < len(few)*2 || topOf(a) == topOf(b) {
+			if both*3 < len(few)*2 || len(few) < 2 && !sure && (both < 1 || role != chat.User) || topOf(a) == topOf(b) {
 				continue
 			}
 			g, h := d.ruleAt(fewPath), d.ruleAt(manyPath)

@@ -86,23 +86,29 @@ func talks(rules []*guess) bool {
 
 // A guesser makes rules of elements.
 type guesser struct {
-	a      *arena
-	repeat map[string]int // how many records or blocks hold an id-like text: calls and results share theirs
-	total  int
-	spoken map[string]bool // words of blocks in which the person speaks
-	lone   bool            // the elements at hand are all of one kind
+	a        *arena
+	repeat   map[string]int // how many records or blocks hold an id-like text: calls and results share theirs
+	total    int
+	payloads map[string]bool // types that are also the key of an object beside them
+	spoken   map[string]bool // words of blocks in which the person speaks
+	lone     bool            // the elements at hand are all of one kind
 }
 
 // countRepeats notes the id-like texts of the records.
 func (g *guesser) countRepeats(records []*value) {
 	g.repeat, g.total, g.spoken = map[string]int{}, len(records), map[string]bool{}
+	g.payloads = map[string]bool{}
 	for _, rec := range records {
-		seen := map[string]bool{}
-		g.noteIDs(rec, 0, seen)
+		g.noteIDs(rec, 0)
+		for _, key := range strings.Fields("type kind event") {
+			if t := rec.get(key, g.a); t.kind() == jsonString && len(t.raw) < 60 && rec.get(t.str(), g.a).kind() == jsonObject {
+				g.payloads[t.str()] = true
+			}
+		}
 	}
 }
 
-func (g *guesser) noteIDs(v *value, depth int, seen map[string]bool) {
+func (g *guesser) noteIDs(v *value, depth int) {
 	if depth > surveyDepthMax+2 {
 		return
 	}
@@ -124,12 +130,12 @@ func (g *guesser) noteIDs(v *value, depth int, seen map[string]bool) {
 				}
 				continue
 			}
-			g.noteIDs(m, depth+1, seen)
+			g.noteIDs(m, depth+1)
 		}
 	case jsonArray:
 		list := v.list(g.a)
 		for i := range list[:min(len(list), listMax)] {
-			g.noteIDs(&list[i], depth+1, seen)
+			g.noteIDs(&list[i], depth+1)
 		}
 	}
 }
@@ -156,7 +162,7 @@ func (g *guesser) rules(elems []*value, role string, deep int) []*guess {
 			case ds.presence:
 				texts[d][i] = "\x00"
 			case ds.flag:
-				if v := ds.f.vals[k].str(); v == "true" || v == "1" {
+				if v := ds.f.vals[k].str(); v == "true" && !ds.inverse || v == "1" || v == "false" && ds.inverse {
 					texts[d][i] = v
 				}
 			default:
@@ -480,6 +486,9 @@ func (g *guesser) classes(discs []*disc, sig []string, speakers map[string]class
 			v.typeIs = word
 		}
 		cl := classOf(word)
+		if cl >= classCompaction && inWords(plainKey(ds.f.key()), "source category tag") {
+			cl = classNone // it says where from, not what
+		}
 		if cl == classNone {
 			if cl = speakers[fmt.Sprint(d, "\x00", t)]; cl != classNone {
 				v.score = 0.6
@@ -779,10 +788,13 @@ func (g *guesser) unknown(c *survey, v verdict, role string, deep int) *guess {
 	return &guess{as: actSkip, score: 1}
 }
 
+// payloadsMin is how many types must be keys of payloads before that is how the format works.
+const payloadsMin = 3
+
 // payload makes a call of an element whose type is also the key of an object in it, as in
 // {"type": "view_file", "view_file": {...}}: a step that the tool took.
 func (g *guesser) payload(c *survey, v verdict) *guess {
-	if v.typeIs == "" {
+	if v.typeIs == "" || len(g.payloads) < payloadsMin {
 		return nil
 	}
 	f := c.index[selectorOf([]string{v.typeIs})]
@@ -1275,7 +1287,7 @@ func (g *guesser) callRule(c *survey, word string, sure bool) *guess {
 		r.score = names[0].score
 	case name == nil && len(inputs) > 0:
 		input = inputs[0].f
-		r.nameIs, r.score = word, .7
+		r.nameIs, r.score = strings.TrimSuffix(word, "_call"), .7
 	case name == nil:
 		// A command as text.
 		text, score := cover(rank(c, textNames, proseFit), c.n, 1)
@@ -1329,7 +1341,7 @@ func (g *guesser) callRule(c *survey, word string, sure bool) *guess {
 func (g *guesser) callID(c *survey, near string) *candidate {
 	var best *candidate
 	for _, f := range c.fields {
-		if f.kinds[jsonString]+f.kinds[jsonNumber] == 0 || f.more || f.filled*3 < c.n || f.prose > 0 || f.depth > 4 {
+		if f.kinds[jsonString]+f.kinds[jsonNumber] == 0 || f.filled*3 < c.n || f.prose > 0 || f.depth > 4 {
 			continue
 		}
 		k := plainKey(f.key())
@@ -1349,9 +1361,16 @@ func (g *guesser) callID(c *survey, near string) *candidate {
 				everywhere = everywhere || k > 4 && k*2 > g.total
 			}
 		}
-		overlap := float64(joined) / float64(max(1, f.n))
+		counted, different := f.n, len(f.values)
+		if f.more { // what was counted stands for the rest
+			if different < surveyValuesMax {
+				continue // long texts
+			}
+			counted, different = different, f.n
+		}
+		overlap := math.Min(1, float64(joined)/float64(max(1, counted)))
 		if s == 0 {
-			if overlap < .5 || everywhere || len(f.values)*2 < f.n || f.kinds[jsonString] == 0 {
+			if overlap < .5 || everywhere || different*2 < f.n || f.kinds[jsonString] == 0 {
 				continue
 			}
 			s = .5

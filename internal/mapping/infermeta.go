@@ -203,20 +203,20 @@ const parentWords = "parent up previous prev replyto inreplyto predecessor after
 // parent's field of other records names.
 func linked(c *survey) *inferField {
 	for _, f := range c.fields {
-		if f.depth > 2 || f.scalars() < f.n || f.n*10 < c.n*9 || f.n < 3 || f.more || len(f.values) < f.n {
+		if f.depth > 2 || f.scalars() < f.n || f.n*10 < c.n*9 || f.n < 3 || len(f.values) < min(f.n, surveyValuesMax) {
 			continue
 		}
 		for _, p := range c.fields {
-			if p == f || p.scalars() < p.n || p.more || !hasWord(words(p.key()), parentWords) {
+			if p == f || p.scalars() < p.n || !hasWord(words(p.key()), parentWords) {
 				continue
 			}
-			hits := 0
+			hits, of := 0, 0
 			for v, n := range p.values {
-				if f.values[v] > 0 {
+				if of += n; f.values[v] > 0 {
 					hits += n
 				}
 			}
-			if hits >= 2 && hits*10 >= p.filled*8 {
+			if hits >= 2 && hits*10 >= of*8 {
 				return f
 			}
 		}

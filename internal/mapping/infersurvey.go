@@ -12,7 +12,7 @@ import (
 const (
 	surveyDepthMax  = 6    // objects inside objects
 	surveyPathsMax  = 2000 // different paths; more are data in the shape of keys
-	surveyValuesMax = 200  // different values that are counted of one path
+	surveyValuesMax = 2000 // different values that are counted of one path
 )
 
 // A field is one path that the elements of a survey have, and what stands there.
@@ -271,6 +271,7 @@ const mainKeys = "type kind event ev evt eventtype messagetype recordtype blockt
 type disc struct {
 	f        *inferField
 	role     bool // says who speaks, not what it is
+	inverse  bool // a flag that sets apart where it is false
 	flag     bool // a bool that sets an element apart
 	presence bool // the key itself is the word
 	known    int  // elements whose value is a word that is known
@@ -281,6 +282,9 @@ var wordValue = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/ -]{0,47}$`)
 
 // metaFlags set apart what the harness says in the person's name, and what is no talk.
 const metaFlags = "injected synthetic ismeta issynthetic hidden internal ignored isdemo isinternal isinjected ishidden isapierrormessage isapierror"
+
+// talkFlags are false where metaFlags are true.
+const talkFlags = "isuserinput uservisible"
 
 // partFlags set apart pieces of what is recorded whole as well.
 const partFlags = "partial ispartial"
@@ -301,6 +305,10 @@ func (c *survey) discriminators() []*disc {
 			continue
 		case f.kinds[jsonBool] == f.n || key == "issummarymessage":
 			d.flag = true
+			if d.inverse = inWords(key, talkFlags); d.inverse && f.values["false"] > 0 && f.values["true"] > 0 {
+				out = append(out, d)
+				continue
+			}
 			if !inWords(key, metaFlags) && !inWords(key, thoughtFlags) && !inWords(key, summaryFlags) && !(inWords(key, partFlags) && f.values["false"] > 0) || f.values["true"]+f.values["1"] == 0 {
 				continue
 			}
