@@ -185,6 +185,14 @@ func (r *run) find(ctx context.Context, wanted []string) error {
 	if err != nil {
 		return err
 	}
+	// What lies where a tool keeps its own is no export, even if a folder of exports is around it.
+	own := map[string]bool{}
+	for _, f := range r.files {
+		if !f.Loose {
+			own[f.Path] = true
+		}
+	}
+	r.files = slices.DeleteFunc(r.files, func(f *file) bool { return f.Loose && own[f.Path] })
 	if len(r.h.cfg.Envs) > 1 { // one home may lie in another
 		seen := map[key]bool{}
 		r.files = slices.DeleteFunc(r.files, func(f *file) bool {

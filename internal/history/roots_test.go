@@ -43,8 +43,11 @@ messages: [{as: user, text: line}]
 	cut := w.write("exports/cut.json", at, `{"talk":[`)
 	odd := w.write(".tern/odd.json", at, `{"name":"not a tern's"}`)
 
+	w.cfg.Envs[0].Roots = append(w.cfg.Envs[0].Roots, filepath.Join(w.home, ".tern"))
+	w.write(".tern/own.json", at, `{"lines":[{"line":"a heron"}],"talk":[{"say":"what a tool keeps is no export"}]}`)
+
 	got := w.search("")
-	if ids(got) != "gull:a tern:b" {
+	if ids(got) != "gull:a tern:b tern:own" {
 		t.Errorf("got %s", ids(got))
 	}
 	var said []string
@@ -61,9 +64,9 @@ messages: [{as: user, text: line}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []int{2, 3} { // its own, the cut one, and for tern the odd one
-		if all[i].Files != want || all[i].Conversations != 1 {
-			t.Errorf("%s: got %d files, %d conversations, want %d and 1", all[i].Name, all[i].Files, all[i].Conversations, want)
+	for i, want := range []struct{ files, conversations int }{{2, 1}, {4, 2}} { // its own, the cut one, and for tern the odd one
+		if all[i].Files != want.files || all[i].Conversations != want.conversations {
+			t.Errorf("%s: got %d files, %d conversations, want %v", all[i].Name, all[i].Files, all[i].Conversations, want)
 		}
 	}
 }

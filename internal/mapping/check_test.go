@@ -132,3 +132,26 @@ func TestBuiltinMappingTests(t *testing.T) {
 		})
 	}
 }
+
+// A selector that would find something counts as proved, whatever stands in its braces.
+func TestFoundInASample(t *testing.T) {
+	for _, tt := range []struct {
+		sel, sample string
+		want        bool
+	}{
+		{`#.say`, `[{"say":"a"}]`, true},
+		{`#.talk.#(type=="text").body`, `[{"talk":[{"type":"text","body":"a"}]}]`, true},
+		{`#.talk.#(type=="text").body`, `[{"talk":[{"type":"image"}]}]`, false},
+		{`says.{now}`, `{"now":"x","says":{"y":1}}`, true},
+		{`outs.#(of=="{id}").text`, `{"id":"1","outs":[{"of":"2","text":"a"}]}`, true},
+		{`outs.#(of=="{id}")#.text`, `{"id":"1","outs":[{"of":"2","text":"a"}]}`, true},
+		{`outs.#(of=="{id}").words`, `{"id":"1","outs":[{"of":"2","text":"a"}]}`, false},
+	} {
+		s, err := parseSelector(tt.sel)
+		if err != nil {
+			t.Errorf("%s: %v", tt.sel, err)
+		} else if got := found(s, tt.sample); got != tt.want {
+			t.Errorf("%s in %s: got %v", tt.sel, tt.sample, got)
+		}
+	}
+}

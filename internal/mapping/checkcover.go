@@ -240,10 +240,11 @@ func found(s *selector, raw string) bool {
 		at = b.to
 		if q, ok := strings.CutSuffix(before, `=="`); ok && b.query {
 			before, after, at = q+`%"`, `*")#`, at+len(`")`) // any of them
+			at += len(s.gjson[at:]) - len(strings.TrimPrefix(s.gjson[at:], "#"))
 		}
 		path += before + after
 	}
-	r := gjson.Get(raw, path+strings.TrimPrefix(s.gjson[at:], "#"))
+	r := gjson.Get(raw, path+s.gjson[at:])
 	return r.Exists() && r.Type != gjson.Null && r.Raw != "[]"
 }
 

@@ -491,7 +491,7 @@ func (l *loader) extend(root *yamlNode, seen []string) *yamlNode {
 }
 
 // mergeMaps lays own over base: values of keys that the table marks as Merges are merged key
-// by key, all else of own replaces what base has.
+// by key, all else of own replaces what base has. Tests prove the mapping in which they stand.
 func mergeMaps(base, own *yamlNode, in string) *yamlNode {
 	out := *own
 	out.entries = slices.Clone(own.entries)
@@ -508,7 +508,7 @@ func mergeMaps(base, own *yamlNode, in string) *yamlNode {
 		}
 	}
 	for _, e := range base.entries {
-		if out.get(e.key.text) == nil {
+		if out.get(e.key.text) == nil && !(in == inMapping && e.key.text == "tests") {
 			out.entries = append(out.entries, e)
 		}
 	}
