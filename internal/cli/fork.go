@@ -59,6 +59,10 @@ func (a *app) fork(cmd *cobra.Command, search string, o render.ForkOptions) erro
 		a.problems(missing.Problems)
 		return none("%s", render.Miss(render.ForkMiss(search), missing.Nearest, missing.Looked))
 	}
+	var silent *history.UnreadableError
+	if errors.As(err, &silent) {
+		return a.loadError(err)
+	}
 	if err != nil {
 		return err
 	}

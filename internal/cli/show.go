@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"os"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"parlance/internal/chat"
 	"parlance/internal/history"
-	"parlance/internal/mapping"
 	"parlance/internal/render"
 )
 
@@ -104,11 +102,6 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 		return printer.Close()
 	})
 	if err != nil {
-		if missing := (*history.NotFoundError)(nil); errors.As(err, &missing) {
-			if note, known := a.unreadable(ctx, h, what, err); known {
-				return fmt.Errorf("%s: %w: %s", what, mapping.ErrUnsupported, note)
-			}
-		}
 		return a.loadError(err)
 	}
 	if printer != nil && !f.follow {
@@ -171,7 +164,10 @@ func (a *app) readNotes(c *chat.Conversation) {
 func (a *app) loadError(err error) error {
 	var missing *history.NotFoundError
 	var several *history.AmbiguousError
+	var silent *history.UnreadableError
 	switch {
+	case errors.As(err, &silent) && silent.Reason == "":
+		return none("parlance: %s", silent.Error())
 	case errors.As(err, &missing):
 		a.problems(missing.Problems)
 		return none("%s", render.Miss(missing.Error()+".", missing.Nearest, missing.Looked))

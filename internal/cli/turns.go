@@ -111,7 +111,7 @@ func (a *app) showTurns(ctx context.Context, h *history.History, out *bufio.Writ
 		err = h.Load(ctx, what, as, print)
 	}
 	if err != nil {
-		note, known := a.unreadable(ctx, h, what, err)
+		note, known := unreadable(err)
 		if !known || n > 0 {
 			return a.loadError(err)
 		}
@@ -170,24 +170,18 @@ func (a *app) alone(c *chat.Conversation) bool {
 	return false
 }
 
-// unreadable is the note of a conversation that is known and whose store cannot be read;
-// known is false for anything else that Load may say.
-func (a *app) unreadable(ctx context.Context, h *history.History, what string, err error) (note string, known bool) {
-	var missing *history.NotFoundError
+// unreadable is the note of a conversation that is known and cannot be read; known is false
+// for anything else that Load may say.
+func unreadable(err error) (note string, known bool) {
+	var silent *history.UnreadableError
 	switch {
+	case errors.As(err, &silent) && silent.Closed:
+		return silent.Reason, true
+	case errors.As(err, &silent) && silent.Reason != "":
+		return "could not read the transcript: " + silent.File + ": " + silent.Reason, true
 	case errors.Is(err, mapping.ErrUnsupported):
 		_, reason, _ := strings.Cut(err.Error(), mapping.ErrUnsupported.Error()+": ")
 		return reason, true
-	case errors.As(err, &missing):
-		places, err := h.Locate(ctx, what)
-		if err != nil {
-			return "", false
-		}
-		for _, p := range places {
-			if p.Closed != "" {
-				return p.Closed, true
-			}
-		}
 	}
 	return "", false
 }

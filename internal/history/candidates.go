@@ -108,9 +108,10 @@ type run struct {
 
 	mu        sync.Mutex
 	problems  []Problem
-	strangers map[*file]bool    // files of Env.Roots that are of another format
-	refused   []*file           // databases that no source accepts
-	stores    map[string]*store // databases by provider
+	strangers map[*file]bool          // files of Env.Roots that are of another format
+	refused   []*file                 // databases that no source accepts
+	silent    map[key]UnreadableError // conversations that were read and hold no message
+	stores    map[string]*store       // databases by provider
 	claimed   map[key]bool
 	keys      map[key]func() (map[string]bool, bool) // of parents, see keysOf
 	ids       map[*file]func() []string              // see idsIn
@@ -136,7 +137,7 @@ func (h *History) discover(ctx context.Context, providers []string, progress fun
 	r := &run{
 		h: h, now: h.cfg.Now(), set: map[string]*mapping.Mapping{}, byHint: map[key][]*file{},
 		stores: map[string]*store{}, claimed: map[key]bool{}, keys: map[key]func() (map[string]bool, bool){},
-		ids: map[*file]func() []string{}, strangers: map[*file]bool{}, progress: progress,
+		ids: map[*file]func() []string{}, silent: map[key]UnreadableError{}, strangers: map[*file]bool{}, progress: progress,
 	}
 	return r, r.find(ctx, providers)
 }

@@ -28,7 +28,10 @@ func (h *History) Explain(ctx context.Context, what, as string, o mapping.Explai
 			path, o.Row = c.File, c.Row
 			return nil
 		})
-		if missing := new(NotFoundError); errors.As(err, &missing) {
+		silent := new(UnreadableError)
+		if missing := new(NotFoundError); errors.As(err, &silent) {
+			path, o.Row = silent.File, silent.Row
+		} else if errors.As(err, &missing) {
 			return nil, fmt.Errorf("%s: no such file, and no conversation of that id", what)
 		} else if err != nil {
 			return nil, err

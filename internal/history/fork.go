@@ -51,10 +51,28 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no conversation matches %q", e.What)
 }
 
+// An UnreadableError is a conversation that is known by its id, or by the name of its file,
+// and of which there is nothing to show.
+type UnreadableError struct {
+	What   string // what was asked for
+	File   string
+	Row    string // the inner id, where the file holds several
+	Reason string // why it cannot be read; "" if it was read and holds no message
+	Closed bool   // nothing of its kind can be read: the mapping says so
+}
+
+func (e *UnreadableError) Error() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("%s: there is no message in it yet: %s", e.What, e.File)
+	}
+	return fmt.Sprintf("%s: cannot be read: %s: %s", e.What, e.File, e.Reason)
+}
+
 // Fork chooses the one conversation that a search means: the best tier wins whatever its age,
 // within a tier the newest. A whole id, or the UUID of a checkpoint, decides alone. The
 // caller's own conversation is chosen only by its id or a checkpoint. An empty search means the
-// newest conversation that is not the caller's own. The error is a *NotFoundError if there is none.
+// newest conversation that is not the caller's own. The error is a *NotFoundError if there is
+// none, an *UnreadableError if the search is the id of one that says nothing.
 func (h *History) Fork(ctx context.Context, q Query) (*Forked, error) {
 	q.Limit = 1
 	s, err := h.begin(ctx, q)
@@ -76,7 +94,7 @@ func (h *History) Fork(ctx context.Context, q Query) (*Forked, error) {
 		})
 	}
 	if len(choice) == 0 {
-		return nil, s.missing(ctx, q)
+		return nil, s.missing(ctx, q, len(s.q.needle) >= partMinBytes && s.q.idLike())
 	}
 	return s.forked(choice[0], exact), nil
 }
@@ -95,8 +113,15 @@ func (s *searching) forked(best *found, exact []*found) *Forked {
 	return out
 }
 
-// missing is the answer if nothing matches.
-func (s *searching) missing(ctx context.Context, q Query) error {
+// partMinBytes: a shorter part of an id may as well be a word that somebody said.
+const partMinBytes = 8
+
+// missing is the answer if nothing matches. With parts the search may be a part of an id.
+func (s *searching) missing(ctx context.Context, q Query, parts bool) error {
+	if e := s.unreadable(parts); e != nil {
+		e.What = strings.TrimSpace(q.Text)
+		return e
+	}
 	miss := &NotFoundError{What: q.Text, Problems: s.r.reported(time.Time{})}
 	if s.q.needle != "" {
 		var err error
@@ -108,6 +133,48 @@ func (s *searching) missing(ctx context.Context, q Query) error {
 		miss.Looked = s.h.looked(q.Providers)
 	}
 	return miss
+}
+
+// unreadable is the conversation that the needle names, if that was met and says nothing.
+func (s *searching) unreadable(parts bool) *UnreadableError {
+	if s.q.needle == "" {
+		return nil
+	}
+	// What is known by its id goes before what is known by the name of its file, and of that
+	// the whole name before a part of one.
+	for k, e := range s.r.silent {
+		if s.q.exactID(k.provider, k.id) {
+			return &e
+		}
+	}
+	for _, whole := range []bool{true, false} {
+		for _, f := range s.r.files {
+			switch {
+			case whole && !s.q.exactID(f.Provider, f.hint), !whole && !parts:
+			case !whole && !strings.Contains(chat.Fold(f.Provider+":"+f.hint), s.q.needle) && !slices.ContainsFunc(s.q.ids(f.Provider), f.mayBe):
+			default:
+				if why := s.r.whyNot(f); why != "" {
+					return &UnreadableError{File: f.Path, Reason: why, Closed: f.closed != ""}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// whyNot says why nothing of a file could be read, as far as that was found out.
+func (r *run) whyNot(f *file) string {
+	if f.closed != "" {
+		return f.closed
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.problems {
+		if p.Provider == f.Provider && p.Path == f.Path {
+			return p.Reason
+		}
+	}
+	return ""
 }
 
 // direct is the conversation that the needle names whole, if the name of a single file tells

@@ -130,3 +130,44 @@ func TestForkReadsLittle(t *testing.T) {
 		t.Errorf("got %+v, %v; want old, by its checkpoint", f, err)
 	}
 }
+
+// A conversation that is known and says nothing is not one that nobody knows.
+func TestForkSaysWhyThereIsNothing(t *testing.T) {
+	w := newWorld(t)
+	at := w.ago(hour)
+	w.write(".locked/a1b2c3d4-vault.bin", at, "?")
+	w.write(".acme/x/empty-talk-1.jsonl", at, rec("who", "ping"))
+	w.write(".acme/x/news-talk-1.jsonl", at, rec("who", "stranger"))
+	w.write(".crate/old/cut-talk-1.json", at, `{"messages":[`)
+	w.write(".acme/x/other.jsonl", at, said(at, "me", "somebody asked for the vault, a1b2"))
+	w.database(".crate/a.db", at, chatRow("row-talk-1", at)...)
+	for _, tt := range []struct{ text, want, file string }{
+		{"locked:a1b2c3d4-vault", "the store is encrypted", "a1b2c3d4-vault.bin"},
+		{"A1B2C3D4-VAULT", "the store is encrypted", "a1b2c3d4-vault.bin"},
+		{"a1b2c3d4", "the store is encrypted", "a1b2c3d4-vault.bin"}, // a part that may be nothing else
+		{"acme:empty-talk-1", "", "empty-talk-1.jsonl"},
+		{"news-talk-1", "no message in 1 records: no rule knows stranger", "news-talk-1.jsonl"},
+		{"crate:cut-talk-1", "not one whole JSON document: unexpected end of JSON input, at byte 14", "cut-talk-1.json"},
+		{"row-talk-1", "", "a.db"},
+		{"vaulted", "-", ""},
+	} {
+		_, forked := w.open().Fork(context.Background(), Query{Text: tt.text})
+		loaded := w.open().Load(context.Background(), tt.text, "", func(*chat.Conversation) error { return nil })
+		for how, err := range map[string]error{"fork": forked, "load": loaded} {
+			silent := new(UnreadableError)
+			switch {
+			case tt.want == "-":
+				if miss := new(NotFoundError); !errors.As(err, &miss) {
+					t.Errorf("%s %s: got %v, want a NotFoundError", how, tt.text, err)
+				}
+			case !errors.As(err, &silent) || silent.Reason != tt.want || filepath.Base(silent.File) != tt.file || silent.What != tt.text:
+				t.Errorf("%s %s: got %v, want %q of %s", how, tt.text, err, tt.want, tt.file)
+			}
+		}
+	}
+	// What somebody said counts for more than a name that nobody can read.
+	f, err := w.open().Fork(context.Background(), Query{Text: "a1b2"})
+	if err != nil || f.FullID() != "acme:other" {
+		t.Errorf("got %+v, %v; want acme:other", f, err)
+	}
+}

@@ -30,7 +30,8 @@ func (e *AmbiguousError) Error() string {
 // no other holds, or by the path of a file, of which all conversations are handed over. as
 // names the mapping that is to read a file; "" lets the patterns, then the contents decide.
 //
-// The error is a *NotFoundError, an *AmbiguousError, or says what is wrong with the file.
+// The error is a *NotFoundError, an *UnreadableError, an *AmbiguousError, or says what is wrong
+// with the file.
 func (h *History) Load(ctx context.Context, what, as string, fn func(*chat.Conversation) error) error {
 	return h.LoadKeeping(ctx, what, as, nil, fn)
 }
@@ -44,11 +45,12 @@ func (h *History) LoadKeeping(ctx context.Context, what, as string, keep func(*c
 		return h.loadFile(ctx, path, as, keep, fn)
 	}
 	err := h.loadID(ctx, what, keep, fn)
-	if missing := new(NotFoundError); errors.As(err, &missing) {
+	missing, silent := new(NotFoundError), new(UnreadableError)
+	if errors.As(err, &missing) || errors.As(err, &silent) {
 		if isFile(path) {
 			return h.loadFile(ctx, path, as, keep, fn)
 		}
-		if pathForm.MatchString(what) {
+		if missing.What == what && pathForm.MatchString(what) {
 			return fmt.Errorf("%s: no such file", what)
 		}
 	}
@@ -116,7 +118,7 @@ func (h *History) loadID(ctx context.Context, what string, keep func(*chat.Messa
 	}
 	switch len(fits) {
 	case 0:
-		return s.missing(ctx, Query{Text: what})
+		return s.missing(ctx, Query{Text: what}, true)
 	case 1:
 		c, err := s.r.whole(ctx, fits[0], keep)
 		if err != nil {

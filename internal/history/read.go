@@ -90,23 +90,31 @@ func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions
 
 // empty notes a conversation without messages, unless that was a decision of its mapping.
 func (r *run) empty(f *file, c *chat.Conversation) {
+	var why error
 	switch rep := c.Read; {
 	case rep.Incomplete != "":
-		what := ""
-		if c.Row != "" {
-			what = c.Row + ": "
-		}
-		r.problem(f.Provider, f.Path, fmt.Errorf("%sno message could be read: %s", what, strings.TrimPrefix(rep.Incomplete, f.Path+": ")), f.bound)
+		why = fmt.Errorf("no message could be read: %s", strings.TrimPrefix(rep.Incomplete, f.Path+": "))
 	case len(rep.NoRule) > 0:
 		news := slices.Sorted(maps.Keys(rep.NoRule))
-		r.problem(f.Provider, f.Path, fmt.Errorf("no message in %d records: no rule knows %s", rep.Records, news[0]), f.bound)
+		why = fmt.Errorf("no message in %d records: no rule knows %s", rep.Records, news[0])
 	case len(rep.Broken) > 0:
-		why := rep.Broken[0].Why
+		first := rep.Broken[0].Why
 		if line := rep.Broken[0].Line; line > 0 { // rows and joined files have none
-			why = fmt.Sprintf("line %d: %s", line, why)
+			first = fmt.Sprintf("line %d: %s", line, first)
 		}
-		r.problem(f.Provider, f.Path, fmt.Errorf("no message in %d records: %s", rep.Records, why), f.bound)
+		why = fmt.Errorf("no message in %d records: %s", rep.Records, first)
 	}
+	silent := UnreadableError{File: f.Path, Row: c.Row}
+	if why != nil {
+		silent.Reason = why.Error()
+		if c.Row != "" {
+			why = fmt.Errorf("%s: %w", c.Row, why)
+		}
+		r.problem(f.Provider, f.Path, why, f.bound)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.silent[key{c.Provider, c.ID}] = silent
 }
 
 // touched is the time of the files behind a conversation. The file of a database says

@@ -310,3 +310,28 @@ func FuzzURI(f *testing.F) {
 		_, _, _ = parseURI(resourcePrefix + id)
 	})
 }
+
+// TestForkOfWhatCannotBeRead: a conversation that is known and unreadable is named with the
+// reason and the next move, in the tool and in the prompt.
+func TestForkOfWhatCannotBeRead(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".codeium", "windsurf", "cascade", "0a0a0a0a-0000-4000-8000-000000000001.pb")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("\x93\x01\xfe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := openHome(t, home, func() time.Time { return testNow })
+	l := dial(t, h, options(t))
+	l.hello()
+	r := l.call("chat_fork", `{"search":"0a0a0a0a-0000-4000-8000-000000000001"}`)
+	if text := r.text(); !r.Result.IsError || !strings.Contains(text, "cannot be read") || !strings.Contains(text, path) ||
+		!strings.Contains(text, "encrypts") || !strings.Contains(text, "chat_search") {
+		t.Errorf("tool: %+v", r)
+	}
+	l.send(`{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"continue","arguments":{"conversation":"windsurf:0a0a0a0a-0000-4000-8000-000000000001"}}}`)
+	if got := l.receive(); !strings.Contains(got, "encrypts") || !strings.Contains(got, "Nothing to continue") {
+		t.Errorf("prompt: %s", got)
+	}
+}

@@ -63,8 +63,15 @@ func (t *talker) continuePrompt(ctx context.Context, req mcp.GetPromptRequest) (
 	}
 	text, err := t.transcript(ctx, search, render.ForkOptions{StartCheckpoint: start}, req.Params.Meta)
 	var missing *history.NotFoundError
-	if errors.As(err, &missing) {
-		miss := render.Miss(render.ForkMiss(search), t.redact(missing.Nearest), missing.Looked)
+	var silent *history.UnreadableError
+	miss := ""
+	switch {
+	case errors.As(err, &missing):
+		miss = render.Miss(render.ForkMiss(search), t.redact(missing.Nearest), missing.Looked)
+	case errors.As(err, &silent):
+		miss = render.Clean(silent.Error())
+	}
+	if miss != "" {
 		return prompt("Nothing to continue", "I want to continue an earlier conversation, but this is what came of it:\n\n"+miss+
 			"\n\nFind it with chat_search, trying other words, and show me what fits."), nil
 	}

@@ -212,6 +212,8 @@ func (t *talker) advise(err error) error {
 	switch {
 	case strings.HasPrefix(text, "provider:"):
 		return refuse("%s; write one of %s, or leave provider out", text, strings.Join(t.o.Providers, ", "))
+	case errors.As(err, new(*history.UnreadableError)):
+		return refuse("%s; call chat_search with a word of it: another tool may hold the same talk", text)
 	case strings.HasPrefix(text, "since:"), strings.HasPrefix(text, "until:"):
 		return refuse("%s; call it again with such a value", text)
 	}
