@@ -829,6 +829,10 @@ func (w *world) expect(provider string, f find, want *expect) {
 	bad := func(format string, args ...any) { t.Helper(); t.Errorf(format, args...) }
 	number(bad, "conversations", mains, want.Conversations)
 	number(bad, "subagents", subagents, want.Subagents)
+	// A subagent inside of its parent's file has the parent's id in its own: the parent is meant.
+	if len(fit) > 1 {
+		fit = slices.DeleteFunc(fit, func(r row) bool { return r.Subagent })
+	}
 	if len(fit) != 1 {
 		t.Fatalf("%d conversations are like %+v, want one:\n%s%s", len(fit), f, list.stdout, list.stderr)
 	}
