@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -144,6 +145,7 @@ type decoding struct {
 	s      *session
 	notes  []string
 	failed []string
+	cut    map[string]string // by path: files of which only the beginning is there, and where that ends
 }
 
 // document reads a file that holds one JSON object or array, or what one that was cut off
@@ -161,7 +163,8 @@ func (d *decoding) document(ctx context.Context, path string, first bool) (*valu
 	case !first:
 	case ok:
 		d.rd.torn = true
-		d.notes = append(d.notes, fmt.Sprintf("%s: %s: what stands before it was read", path, whereBroken(text)))
+		d.cut[path] = path + ": " + whereBroken(text)
+		d.notes = append(d.notes, d.cut[path]+": what stands before it was read")
 	case err != nil:
 		d.broken(err.Error())
 	case strings.TrimSpace(text) != "":
@@ -226,12 +229,15 @@ func (rd *reading) runDecoder(ctx context.Context) (bool, error) {
 		if !rd.opts.wants(row) {
 			continue
 		}
-		out := &decoding{store: st, rd: rd}
+		out := &decoding{store: st, rd: rd, cut: map[string]string{}}
 		if err := d.decode(ctx, g, out); err != nil {
 			return accepted, err
 		}
 		if out.s == nil && len(out.failed) > 0 {
 			return accepted, fmt.Errorf("%s: nothing of it can be read: %s", rd.file.Path, strings.Join(out.failed, "; "))
+		}
+		if out.s != nil && len(out.cut) > 0 && out.s.said() == 0 {
+			return accepted, fmt.Errorf("%s: no message stands before its end: %s", rd.file.Path, strings.Join(slices.Sorted(maps.Values(out.cut)), "; "))
 		}
 		if out.s == nil {
 			continue

@@ -229,7 +229,11 @@ func (d *sessionDecoding) emit(until float64) {
 		if !l.done && l.start <= until && d.ctx.Err() == nil {
 			l.done = true
 			clear(d.due)
+			before := d.s.said()
 			d.turn(l)
+			if where := d.cut[l.path]; where != "" && d.s.said() == before {
+				d.broken(where + ": no message stands before it")
+			}
 		}
 	}
 }

@@ -262,3 +262,61 @@ func TestKiroStorage(t *testing.T) {
 		}
 	}
 }
+
+// TestKiroCutLogs: a log of which only the beginning is left is read up to there. One that ends
+// before its first message is said to be broken, and where; it is no conversation without messages.
+func TestKiroCutLogs(t *testing.T) {
+	m := builtin(t, "kiro_ide")
+	log := ideLog("s-1", "e1", "1", "one", says("first"))
+	for _, tt := range []struct {
+		name    string
+		files   map[string]string
+		said    string // of the one conversation
+		broken  string // what Read.Broken holds, behind the path
+		problem string // what Read fails with, behind the paths
+	}{
+		{"in its prompt", map[string]string{"a": log[:strings.Index(log, "one")-8]},
+			"", "", "no message stands before its end: unexpected end of JSON input, at byte "},
+		{"in its first member", map[string]string{"a": `{"executionId":"e1","chatSessionId":"s-1","startTi`},
+			"", "", "no message stands before its end: unexpected end of JSON input, at byte "},
+		{"behind its prompt", map[string]string{"a": log[:strings.Index(log, "first")]},
+			"user one", "", ""},
+		{"before its first message, beside a whole one", map[string]string{"a": log, "b": `{"executionId":"e2","chatSessionId":"s-1","startTime":2,"input":{"data":{"mess`},
+			"user one, assistant first", "unexpected end of JSON input, at byte 78: no message stands before it", ""},
+		{"no JSON at all behind the ids", map[string]string{"a": `{"executionId":"e1","chatSessionId":"s-1"]}`},
+			"", "", "no message stands before its end: invalid character ']' after object key:value pair, at byte 42"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			files := map[string]string{}
+			for name, text := range tt.files {
+				files[ideLogs+name] = text
+			}
+			env := homeEnv(t, homeWith(t, files).Home)
+			found, errs := m.Find(context.Background(), env)
+			if len(found) != 1 || len(errs) != 0 {
+				t.Fatalf("found %v, %v", found, errs)
+			}
+			said, broken := []string{}, ""
+			err := m.Read(context.Background(), found[0], ReadOptions{}, func(c *chat.Conversation) error {
+				for _, m := range c.Messages {
+					said = append(said, string(m.Role)+" "+m.Body())
+				}
+				for _, b := range c.Read.Broken {
+					_, why, _ := strings.Cut(b.Why, ideLogs)
+					broken += strings.TrimPrefix(why, "b: ")
+				}
+				if !c.Read.Torn {
+					t.Error("not torn")
+				}
+				return nil
+			})
+			problem := ""
+			if err != nil {
+				problem = strings.ReplaceAll(err.Error(), found[0].Path+": ", "")
+			}
+			if strings.Join(said, ", ") != tt.said || broken != tt.broken || (tt.problem == "") != (problem == "") || !strings.HasPrefix(problem, tt.problem) {
+				t.Errorf("got %v, broken %q, problem %q", said, broken, problem)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"parlance/internal/chat"
@@ -31,6 +32,7 @@ func (b *builder) finish(ctx context.Context, x *scopes, f File, fallbackID stri
 		}
 	}
 	b.joinResults(list)
+	list = slices.DeleteFunc(list, func(m *made) bool { return m.gone })
 	latest := int64(0)
 	for _, m := range list {
 		if m.time > latest || latest == 0 {
@@ -462,6 +464,8 @@ func (b *builder) joinResults(list []*made) {
 				if orphans++; orphans <= orphansNamed {
 					b.warn("%s: tool_result without its call: %.60s", whereIs(m.Origin), m.Call)
 				}
+				// That a call is over, and no more, says nothing without the call.
+				m.gone = m.source.as == string(chat.ToolResult) && m.source.text == nil
 				break
 			}
 			answered[call] = true

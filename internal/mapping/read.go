@@ -330,6 +330,15 @@ func (s *session) record(rec *value, raw string, origin chat.Origin) {
 	s.main.record(s.x, origin, raw, s.subFn)
 }
 
+// said counts the messages that have come of the records so far.
+func (s *session) said() int {
+	n := 0
+	for _, u := range s.main.units {
+		n += len(u.msgs)
+	}
+	return n
+}
+
 // end hands over the conversation and its subagents'.
 func (s *session) end(ctx context.Context, row, fallbackID string) error {
 	rd := s.rd

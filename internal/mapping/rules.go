@@ -328,7 +328,7 @@ const checkpointMark = "CHAT CHECKPOINT UUID" // without the "=", which some JSO
 // resultText fills in what a tool said. It is the bulk of most transcripts, so it stays
 // undecoded where the reader does not want it, unless a checkpoint may be in it.
 func (r *recordRun) resultText(m *made, text, failed *expr, f *frame) {
-	if r.opts.SkipToolText && !r.holdsCheckpoint() {
+	if text != nil && r.opts.SkipToolText && !r.holdsCheckpoint() {
 		m.Elided = true
 		return
 	}
