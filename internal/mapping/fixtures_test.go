@@ -180,7 +180,7 @@ func readHome(t testing.TB, m *Mapping, home string) []byte {
 		sep()
 		out.WriteString(" {\n")
 		head := wantConversation{
-			ID: c.ID, Source: c.Source, File: rel(c.File), Row: c.Row, Title: c.Title, Cwd: c.Cwd, Branch: c.Branch, Model: c.Model,
+			ID: c.ID, Source: c.Source, File: rel(c.File), Row: c.Row, Title: c.Title, Cwd: strings.Replace(c.Cwd, filepath.ToSlash(env.Home), "~", 1), Branch: c.Branch, Model: c.Model,
 			Version: c.Version, Parent: c.Parent, Subagent: c.Subagent, Started: stamp(c.Started), Updated: stamp(c.Updated),
 		}
 		if c.Updated.Equal(mtimes[c.File]) {
