@@ -99,8 +99,8 @@ func TestNoProviderInGo(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git") {
-			return filepath.SkipDir
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git" || filepath.ToSlash(path) == "../internal/tools") {
+			return filepath.SkipDir // the tools write what the mappings read
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return nil
