@@ -34,7 +34,7 @@ type file struct {
 	m         *mapping.Mapping
 	hint      string // what its path says about the id
 	settled   bool   // nothing in the file can make the id another one
-	fold      string // its path, folded
+	fold      string // its path, folded, and behind it the hint if that does not stand in it
 	kind      string // its provider and sources: what is alike in all such files
 	sqlite    bool   // at least one source reads it as a database
 	document  bool   // read whole, as one JSON value
@@ -56,6 +56,9 @@ func (f *file) sourceIndex(id string) int {
 func newFile(m *mapping.Mapping, found mapping.File) *file {
 	hint, settled := m.HintID(found)
 	f := &file{File: found, m: m, hint: hint, settled: settled, fold: chat.Fold(filepath.ToSlash(found.Path)), bound: found.ModTime.Add(boundSlack)}
+	if fold := chat.Fold(hint); !strings.Contains(f.fold, fold) {
+		f.fold += "\n" + fold
+	}
 	f.subagents, f.lines = len(found.Sources) > 0, true
 	var readable []int
 	for _, i := range found.Sources {
@@ -243,7 +246,7 @@ func (r *run) findIn(ctx context.Context, env mapping.Env, name string) error {
 	}
 	files := make([]*file, 0, len(found))
 	for _, f := range found {
-		if !r.h.exclude.path(f.Path) {
+		if !r.h.excluded(ctx, m, f) {
 			files = append(files, newFile(m, f))
 		}
 	}
@@ -252,6 +255,18 @@ func (r *run) findIn(ctx context.Context, env mapping.Env, name string) error {
 	r.set[name] = m
 	r.files = append(r.files, files...)
 	return ctx.Err()
+}
+
+// excluded says whether a file must be left alone: it, or any of those that hold the same
+// conversation.
+func (h *History) excluded(ctx context.Context, m *mapping.Mapping, f mapping.File) bool {
+	switch {
+	case h.exclude.path(f.Path):
+		return true
+	case !h.exclude.paths() || m.Alone(f):
+		return false
+	}
+	return slices.ContainsFunc(m.Parts(ctx, f), h.exclude.path)
 }
 
 // items are the units of work that the found files make: one for each file, and one for
@@ -464,13 +479,41 @@ func (q *itemQueue) Pop() any {
 	return it
 }
 
-// scan looks for needles in the raw bytes of one file.
+// scan looks for needles in the raw bytes of one file, or of all those that hold the same
+// conversation.
 func (r *run) scan(ctx context.Context, f *file, needles []source.Needle) ([]bool, error) {
 	r.work.scanned.Add(1)
-	if f.sqlite {
+	switch {
+	case f.sqlite:
 		return source.ScanDB(ctx, f.Path, needles)
+	case f.m.Alone(f.File):
+		return source.Scan(ctx, f.Path, needles)
 	}
-	return source.Scan(ctx, f.Path, needles)
+	found := make([]bool, len(needles))
+	var problem error
+	for _, part := range f.m.Parts(ctx, f.File) {
+		var left []source.Needle
+		var at []int
+		for i, seen := range found {
+			if !seen {
+				left, at = append(left, needles[i]), append(at, i)
+			}
+		}
+		if left == nil {
+			break
+		}
+		seen, err := source.Scan(ctx, part, left)
+		for i := range seen {
+			found[at[i]] = found[at[i]] || seen[i]
+		}
+		if ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		if err != nil && problem == nil && !errors.Is(err, os.ErrNotExist) {
+			problem = err
+		}
+	}
+	return found, problem
 }
 
 // looked tells the caller of the run how far it is.

@@ -54,6 +54,9 @@ func (h *History) Explain(ctx context.Context, what, as string, o mapping.Explai
 	if err != nil && (!unread || as != "") {
 		return nil, err
 	}
+	if f != nil && h.excluded(ctx, f.m, f.File) {
+		return nil, errExcluded(path)
+	}
 	tried, err := h.attempts(ctx, path, as, sniff, content)
 	if err != nil {
 		return nil, err
@@ -101,6 +104,9 @@ func (h *History) hides(ctx context.Context, path string) bool {
 		f, err := m.FileAt(h.env(), path)
 		if err != nil {
 			continue
+		}
+		if h.excluded(ctx, m, f) {
+			return true
 		}
 		if h.exclude.providers[name] {
 			if slices.ContainsFunc(f.Sources, func(i int) bool { return f.FoundBy(i) != "" }) {

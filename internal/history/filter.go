@@ -252,10 +252,13 @@ func newExcluder(e Exclude, envs []mapping.Env) *excluder {
 	return x
 }
 
+// paths says whether any path is excluded.
+func (x *excluder) paths() bool { return len(x.folders)+len(x.patterns) > 0 }
+
 // path says whether p, a file or a working directory, must be left alone. A pattern that
 // fits a folder excludes all below it.
 func (x *excluder) path(p string) bool {
-	if p == "" || len(x.folders) == 0 && len(x.patterns) == 0 {
+	if p == "" || !x.paths() {
 		return false
 	}
 	for _, f := range x.folders {

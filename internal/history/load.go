@@ -147,6 +147,9 @@ func (h *History) loadFile(ctx context.Context, path, as string, keep func(*chat
 	if err != nil {
 		return err
 	}
+	if h.excluded(ctx, f.m, f.File) {
+		return errExcluded(path)
+	}
 	r, err := h.discover(ctx, []string{f.Provider}, nil)
 	if err != nil {
 		return err

@@ -114,6 +114,19 @@ sources:
 conversation: {id: doc:id, updated: doc:updated}
 messages: [{as: {from: role, map: {user: user, assistant: assistant}}, text: text}]
 `,
+	// grove: one conversation is a tree of files. The parts name their message, of which the
+	// pattern of the second level is made.
+	"grove": `
+parlance: 1
+name: grove
+sources:
+  - id: tree
+    paths: ["~/.grove/talk/*.json"]
+    container: json
+    join: [{files: "../message/{stem}/*.json", as: m, join: [{files: "../../part/{m}/*.json", as: p}]}]
+conversation: {id: file:stem}
+messages: [{as: {from: m.role, map: {user: user, assistant: assistant}}, text: p.text}]
+`,
 	"locked": `
 parlance: 1
 name: locked

@@ -23,6 +23,9 @@ import (
 type decoder struct {
 	// options are the names that options may hold, each with a check of its value.
 	options map[string]func(value string) error
+	// verbatim: the records stand in the bytes of the group's files as they are, and doc:id is
+	// the id of the group.
+	verbatim bool
 	// groups says which files of the store are one conversation, and what is wrong with those
 	// that belong to none. Find calls it: it should look no further into a file than it must.
 	groups func(ctx context.Context, st *store) ([]group, []FindError)

@@ -16,7 +16,7 @@ import (
 
 // decoders is the table that `decoder: NAME` is looked up in.
 var decoders = map[string]decoder{
-	"kiro_ide": {options: map[string]func(string) error{"injected": isRegexp}, groups: sessionGroups, decode: decodeSession},
+	"kiro_ide": {verbatim: true, options: map[string]func(string) error{"injected": isRegexp}, groups: sessionGroups, decode: decodeSession},
 }
 
 // The store of Kiro IDE before 1.0. A conversation, there a session, is spread over

@@ -3,6 +3,7 @@ package mapping
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"parlance/internal/chat"
@@ -25,7 +26,7 @@ const (
 
 // RawFilter is what holds for texts of these roles in a file, of all roles if none is named.
 // made are texts that the mapping writes itself: what a query has in common with one of them
-// need not stand in the bytes. Of f only Sources counts.
+// need not stand in the bytes. The bytes are those of all Parts. Of f only Sources counts.
 func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made []string) {
 	m.prepare()
 	if len(roles) == 0 {
@@ -37,7 +38,7 @@ func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made [
 	}
 	for _, i := range f.Sources {
 		s := m.Sources[i]
-		if s.Decoder != "" || len(s.packed) > 0 || len(s.join) > 0 || s.replay != nil && len(s.sidecars) > 0 || sqlMakes.MatchString(s.sql) {
+		if s.Decoder != "" && !decoders[s.Decoder].verbatim || len(s.packed) > 0 || s.replay != nil && len(s.sidecars) > 0 || sqlMakes.MatchString(s.sql) {
 			return RawNone, nil
 		}
 	}
@@ -48,6 +49,7 @@ func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made [
 			if depth < rulesDepthMax {
 				visit(ru.first, depth+1)
 				visit(ru.all, depth+1)
+				visit(ru.useRules, depth+1)
 			}
 			if ru.asExpr == nil && ru.as == "" {
 				continue
@@ -63,9 +65,12 @@ func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made [
 			}
 		}
 	}
-	visit(m.rules, 0)
-	for _, list := range m.define {
-		visit(list, 0)
+	for _, i := range f.Sources {
+		if list := m.Sources[i].messages; list != "" {
+			visit(m.define[list], 0)
+		} else {
+			visit(m.rules, 0)
+		}
 	}
 	for role, c := range m.clean {
 		if !want[role] && !c.leadsTo(want) {
@@ -174,7 +179,12 @@ func (t *term) raw(made *[]string) RawFilter {
 	case termValue:
 		*made = append(*made, t.value)
 		return RawRuns
-	case termTemplate, termLookup, termWhen:
+	case termTemplate:
+		if t.decode != nil {
+			return RawNone
+		}
+		return t.template.raw(made)
+	case termLookup, termWhen:
 		return RawNone
 	}
 	// parse: json changes nothing: a JSON string inside a JSON string escapes more
@@ -183,7 +193,7 @@ func (t *term) raw(made *[]string) RawFilter {
 		return RawNone
 	}
 	for _, s := range t.sels {
-		if s.scope != scopeNone && s.scope != scopeRecord && s.scope != scopeUp && s.scope != scopeNext && s.scope != scopeDoc {
+		if !s.inBytes() {
 			return RawNone
 		}
 	}
@@ -196,6 +206,36 @@ func (t *term) raw(made *[]string) RawFilter {
 	}
 	if t.item != nil {
 		level = min(level, t.item.raw(made))
+	}
+	return level
+}
+
+// inBytes says whether what a selector finds stands in the bytes of the file or its parts.
+func (s *selector) inBytes() bool {
+	switch s.scope {
+	case scopeNone, scopeRecord, scopeUp, scopeNext, scopeDoc:
+		return true
+	}
+	return false
+}
+
+// raw: the words of a template are its own, those of its values stand in the bytes if nothing
+// of a word touches them.
+func (t template) raw(made *[]string) RawFilter {
+	level := RawRuns
+	for i, p := range t {
+		switch {
+		case p.sel == nil && separates(p.text):
+		case p.sel == nil:
+			first, last := p.text[:1], p.text[len(p.text)-1:]
+			if i > 0 && !separates(first) && first != " " || i+1 < len(t) && !separates(last) && last != " " {
+				return RawNone
+			}
+			*made = append(*made, p.text)
+			level = RawWords
+		case !p.sel.inBytes() || i > 0 && t[i-1].sel != nil:
+			return RawNone
+		}
 	}
 	return level
 }
@@ -219,17 +259,26 @@ func joinRaw(join string) RawFilter {
 }
 
 // IDInBytes says whether every run of ASCII letters, digits, "_", "-" and "." in the id of
-// every conversation stands in the file's bytes or in its path. Of an id that is put together
+// every conversation stands in the bytes of its Parts, in the path, or is the hint. Of an id that is put together
 // ("<id>/<key>" of a subagent, "<stem>#3" of a part without one) the pieces do; a number behind
 // "#" was counted and stands nowhere. If not (templates, maps, sidecars), ids are only known by
 // reading. Of f only Sources counts.
 func (m *Mapping) IDInBytes(f File) bool {
 	for _, i := range f.Sources {
-		if s := m.Sources[i]; s.start != nil || s.Decoder != "" {
+		if s := m.Sources[i]; s.start != nil || s.Decoder != "" && !decoders[s.Decoder].verbatim {
 			return false
 		}
 	}
 	keys := []*expr{m.conv[fieldID]}
+	if slices.ContainsFunc(f.Sources, func(i int) bool { return m.Sources[i].Decoder != "" }) && m.conv[fieldID] != nil {
+		for _, t := range m.conv[fieldID].terms {
+			for _, s := range t.sels {
+				if s.scope == scopeDoc && !slices.Equal(s.plain, []string{"id"}) {
+					return false
+				}
+			}
+		}
+	}
 	if m.tree != nil {
 		keys = append(keys, m.tree.id) // names a subagent inside a file
 	}

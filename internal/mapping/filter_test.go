@@ -19,7 +19,15 @@ func TestRawFilter(t *testing.T) {
 		{"pieces with a line end between", `messages: [{as: user, text: {concat: [a, b], join: "\n"}}]`, RawRuns, ""},
 		{"pieces with a blank between", `messages: [{as: user, text: {concat: [a, b], join: " "}}]`, RawWords, ""},
 		{"pieces with nothing between", `messages: [{as: user, text: {concat: [a, b], join: ""}}]`, RawNone, ""},
-		{"a template", `messages: [{as: user, text: {template: "{a} {b}"}}]`, RawNone, ""},
+		{"a template of values that touch", `messages: [{as: user, text: {template: "{a}{b}"}}]`, RawNone, ""},
+		{"a template whose text touches a value", `messages: [{as: user, text: {template: "no{a}"}}]`, RawNone, ""},
+		{"a template of signs", `messages: [{as: user, text: {template: "[{a}: {b}]"}}]`, RawWords, ": "},
+		{"a template with words", `messages: [{as: user, text: {template: "{a} or {b}"}}]`, RawWords, " or "},
+		{"a template of one value and signs", `messages: [{as: user, text: {template: "[{a}]"}}]`, RawRuns, ""},
+		{"a template of the path", `messages: [{as: user, text: {template: "[{file:stem}]"}}]`, RawNone, ""},
+		{"a decoded template", `messages: [{as: user, text: {template: "[{a}]", decode: base64}}]`, RawNone, ""},
+		{"rules that the source does not use", "define: {other: [{as: user, text: {template: \"{a}{b}\"}}]}\nmessages: [{as: user, text: say}]", RawRuns, ""},
+		{"rules that a rule uses", "define: {other: [{as: user, text: {template: \"{a}{b}\"}}]}\nmessages: [{each: x, use: other}]", RawNone, ""},
 		{"decoded", `messages: [{as: user, text: {from: a, decode: base64}}]`, RawNone, ""},
 		{"out of another file", "lookups: {l: {json: \"../x.json\", key: id}}\nmessages: [{as: user, text: {lookup: l, key: id, get: t}}]", RawNone, ""},
 		{"a constant", `messages: [{as: user, text: [say, {value: "Go on"}]}]`, RawRuns, "Go on"},
@@ -62,7 +70,7 @@ messages: [{as: user, text: say}]
 	if m == nil {
 		t.Fatal(problems)
 	}
-	for i, want := range []RawFilter{RawRuns, RawNone, RawNone, RawRuns} {
+	for i, want := range []RawFilter{RawRuns, RawRuns, RawNone, RawRuns} {
 		if got, _ := m.RawFilter(File{Sources: []int{i}}); got != want {
 			t.Errorf("%s: got %d, want %d", m.Sources[i].ID, got, want)
 		}

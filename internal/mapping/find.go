@@ -47,8 +47,8 @@ type File struct {
 	groups   []group        // of a decoder's source: what Find put together
 }
 
-// Parts are the files in which Read finds what it reads of f: its own, but for a source with
-// a decoder, which may need several for one conversation. f.Path comes first.
+// Parts are the files that Find put together in f: its own, but for a source with a decoder,
+// which may need several for one conversation. f.Path comes first. See Mapping.Parts.
 func (f File) Parts() []string {
 	if len(f.groups) == 0 {
 		return []string{f.Path}

@@ -1,0 +1,124 @@
+package history
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"parlance/internal/chat"
+	"parlance/internal/mapping"
+	"parlance/mappings"
+)
+
+// grove writes a conversation as a tree of files: user and assistant in turn, a part each.
+func (w *world) grove(id string, texts ...string) {
+	at := w.ago(hour)
+	w.write(".grove/talk/"+id+".json", at, "{}")
+	for i, text := range texts {
+		m := id + string(rune('a'+i))
+		w.write(".grove/message/"+id+"/"+m+".json", at, rec("m", m, "role", []string{"user", "assistant"}[i%2]))
+		w.write(".grove/part/"+m+"/1.json", at, rec("text", text))
+	}
+}
+
+// A conversation that is a tree of files is looked for in the bytes of all of them, and parsed
+// only if it may be there.
+func TestSearchScansAllParts(t *testing.T) {
+	w := newWorld(t, "grove")
+	w.grove("one", "Where is the heron?", "At the pond.")
+	w.grove("two", "And the tern?", "On the roof.")
+	w.grove("three")
+	for _, tt := range []struct {
+		text, want string
+		read       int64
+	}{
+		{"heron", "grove:one", 1},
+		{"the roof", "grove:two", 1},
+		{"osprey", "", 0},
+		{"two", "grove:two", 1},
+		{"roof tern", "grove:two", 1}, // words, in two files
+	} {
+		l := w.search(tt.text)
+		if ids(l) != tt.want || l.Work.Read != tt.read {
+			t.Errorf("%q: got %q with %d read, want %q with %d", tt.text, ids(l), l.Work.Read, tt.want, tt.read)
+		}
+	}
+	// A broken part is named, once something has to be read for it, and hides nothing else.
+	w.write(".grove/part/onea/0.json", w.ago(hour), `{"text":`)
+	if l := w.search("heron"); ids(l) != "grove:one" {
+		t.Errorf("got %q, %v", ids(l), l.Problems)
+	}
+}
+
+// A store whose decoder writes down what stands in its files is filtered by their bytes, too.
+func TestSearchScansTheFilesOfADecoder(t *testing.T) {
+	w := newWorld(t, "grove")
+	set, err := mapping.NewSet(mappings.FS, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := mapping.NamedRoots(mappings.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cfg.Set, w.cfg.Envs[0].Named = set, named
+	const base = ".config/Kiro/User/globalStorage/kiro.kiroagent/"
+	const logs = base + "0123456789abcdef0123456789abcdef/414d1636299d2b9e4ce7e17fb11f63e9/"
+	log := func(session, prompt string) string {
+		return `{"executionId":"e-` + prompt[:3] + `","startTime":1,"chatSessionId":"` + session + `","input":{"data":{"messages":[{"role":"user","content":"` + prompt + `"}]}}}`
+	}
+	at := w.ago(hour)
+	w.write(logs+"aa", at, log("s-one", "Where is the heron?"))
+	w.write(logs+"bb", at, log("s-one", "And the tern?"))
+	w.write(logs+"cc", at, log("s-two", "On the roof."))
+	w.write(base+"workspace-sessions/L3Nydi9zaG9w/s-two.json", at, `{"history":[]}`)
+	w.write(base+"workspace-sessions/L3Nydi9zaG9w/.migrated-s-two.json", at, `{"v2SessionId":"sess_moved"}`)
+	for _, tt := range []struct {
+		text, want string
+		read       int64
+	}{
+		{"the tern", "kiro_ide:s-one", 1},
+		{"roof", "kiro_ide:moved", 1},
+		{"osprey", "", 0},
+		{"moved", "kiro_ide:moved", 1}, // an id that stands in none of its files
+	} {
+		l := w.search(tt.text)
+		if ids(l) != tt.want || l.Work.Read != tt.read {
+			t.Errorf("%q: got %q with %d read, want %q with %d", tt.text, ids(l), l.Work.Read, tt.want, tt.read)
+		}
+	}
+
+	// What is excluded as one of its files is excluded whole, however it is asked for.
+	w.cfg.Exclude.Paths = []string{"**/bb"}
+	if l := w.search(""); ids(l) != "kiro_ide:moved" {
+		t.Errorf("excluded: got %q", ids(l))
+	}
+	path := filepath.Join(w.home, filepath.FromSlash(logs+"aa"))
+	for _, as := range []string{"", "kiro_ide"} {
+		err = w.open().Load(context.Background(), path, as, func(*chat.Conversation) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "excluded") {
+			t.Errorf("load as %q: %v", as, err)
+		}
+	}
+	if _, err := w.open().Explain(context.Background(), path, "", mapping.ExplainOptions{}); err == nil || !strings.Contains(err.Error(), "excluded") {
+		t.Errorf("explain: %v", err)
+	}
+}
+
+func TestExcludedPartsOfATree(t *testing.T) {
+	w := newWorld(t, "grove")
+	w.grove("one", "Where is the heron?", "At the pond.")
+	w.grove("two", "And the tern?")
+	w.cfg.Exclude.Paths = []string{"~/.grove/part/oneb"}
+	if l := w.search(""); ids(l) != "grove:two" {
+		t.Errorf("got %q", ids(l))
+	}
+	if err := os.Remove(filepath.Join(w.home, ".grove", "part", "oneb", "1.json")); err != nil {
+		t.Fatal(err)
+	}
+	if l := w.search(""); ids(l) != "grove:one grove:two" {
+		t.Errorf("without the part: got %q", ids(l))
+	}
+}
