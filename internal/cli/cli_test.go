@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -45,8 +46,21 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"touch": touch,
 			"fifo":  fifo,
+			"grab":  grab,
 		},
 	})
+}
+
+// grab sets a variable to what the group of a pattern is in the last output: grab NAME REGEXP.
+func grab(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: grab NAME REGEXP")
+	}
+	m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if m == nil {
+		ts.Fatalf("%s is not in the output", args[1])
+	}
+	ts.Setenv(args[0], m[1])
 }
 
 // touch sets files' times: touch 2026-05-28T20:26:40Z FILE...; "now" is now.

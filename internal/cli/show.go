@@ -4,8 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"hash/maphash"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,7 +123,7 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 		return &exitError{exitWrong, ""} // the reason stands above
 	}
 	if f.follow {
-		return a.follow(ctx, h, out, printer, last)
+		return a.follow(ctx, h, out, printer, what, f.as, last)
 	}
 	return nil
 }
@@ -185,13 +190,14 @@ const (
 
 // follow prints a conversation, and what is added to it, until it is interrupted. A message
 // is printed once it stands still: tools write their answers piece by piece.
-func (a *app) follow(ctx context.Context, h *history.History, out *bufio.Writer, p *render.Printer, c *chat.Conversation) error {
+func (a *app) follow(ctx context.Context, h *history.History, out *bufio.Writer, p *render.Printer, what, as string, c *chat.Conversation) error {
 	seed := maphash.MakeSeed()
 	sum := func(m *chat.Message) uint64 { return maphash.String(seed, string(m.Role)+"\x00"+m.Body()) }
 	p.Open(c)
 	var printed []uint64
 	changedNote := false
-	state := fileState(c.File)
+	watched := watchedFiles(ctx, h, what, c.File)
+	state := stateOf(watched)
 	settled := true
 	for {
 		n := len(c.Messages)
@@ -220,38 +226,55 @@ func (a *app) follow(ctx context.Context, h *history.History, out *bufio.Writer,
 			return &exitError{exitFound, ""}
 		case <-time.After(followEvery):
 		}
-		now := fileState(c.File)
+		now := stateOf(watched)
 		if now == state {
-			if settled {
-				continue
-			}
 			settled = true
 			continue
 		}
 		state, settled = now, false
-		err := h.Load(ctx, c.FullID(), "", func(again *chat.Conversation) error {
+		take := func(again *chat.Conversation) error {
 			c = again
 			return nil
-		})
+		}
+		err := h.Load(ctx, c.FullID(), "", take)
+		if missing := new(history.NotFoundError); errors.As(err, &missing) {
+			err = h.Load(ctx, what, as, take) // it was copied from its place
+		}
+		if files := watchedFiles(ctx, h, what, c.File); !slices.Equal(files, watched) {
+			watched, state = files, "" // a new file, in which something may stand already
+		}
 		if err != nil && ctx.Err() == nil {
 			a.complain("parlance: " + c.File + ": " + err.Error())
 		}
 	}
 }
 
-// fileState tells whether a file, or the log beside a database, has changed.
-func fileState(path string) [2]struct {
-	size int64
-	at   time.Time
-} {
-	var s [2]struct {
-		size int64
-		at   time.Time
-	}
-	for i, p := range []string{path, path + "-wal"} {
-		if info, err := os.Stat(p); err == nil {
-			s[i].size, s[i].at = info.Size(), info.ModTime()
+// watchedFiles are what tells that a conversation has grown: its file and the log beside it, if
+// that is a database; or all files that hold it, and the folders in which the next may appear.
+func watchedFiles(ctx context.Context, h *history.History, what, file string) []string {
+	if places, err := h.Locate(ctx, what); err == nil {
+		for _, p := range places {
+			files, _ := p.Files(ctx)
+			if len(files) < 2 || files[0] != file {
+				continue
+			}
+			folders := map[string]bool{}
+			for _, f := range files {
+				folders[filepath.Dir(f)] = true
+			}
+			return append(files, slices.Sorted(maps.Keys(folders))...)
 		}
 	}
-	return s
+	return []string{file, file + "-wal"}
+}
+
+// stateOf tells one state of files from the next.
+func stateOf(files []string) string {
+	sum := fnv.New64a()
+	for _, path := range files {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintf(sum, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return fmt.Sprintf("%x", sum.Sum64())
 }

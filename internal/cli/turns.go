@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -65,7 +64,7 @@ func (a *app) showTurns(ctx context.Context, h *history.History, out *bufio.Writ
 			return err
 		}
 		for _, p := range places {
-			if p.Closed == "" && fileStamp(p.Path) == f.stamp {
+			if p.Is(ctx, f.stamp) {
 				out.Write(render.TurnsUnchanged(f.stamp))
 				return out.Flush()
 			}
@@ -92,8 +91,8 @@ func (a *app) showTurns(ctx context.Context, h *history.History, out *bufio.Writ
 			return nil
 		}
 		o.Stamp = ""
-		if a.alone(c) {
-			o.Stamp = stamps[c.File]
+		if s := stamps[c.File]; s.known || a.alone(c) {
+			o.Stamp = s.stamp
 		}
 		if err := render.Turns(out, c, o); err != nil {
 			return err
@@ -128,32 +127,27 @@ func (a *app) showTurns(ctx context.Context, h *history.History, out *bufio.Writ
 	return nil
 }
 
+// A placeStamp is history.Place.Stamp.
+type placeStamp struct {
+	stamp string
+	known bool
+}
+
 // stampsBefore are the states of the files that may be read, taken before: whoever polls with
 // one of them must be told of everything that was written since.
-func stampsBefore(ctx context.Context, h *history.History, what string) map[string]string {
-	stamps := map[string]string{}
+func stampsBefore(ctx context.Context, h *history.History, what string) map[string]placeStamp {
+	stamps := map[string]placeStamp{}
 	places, err := h.Locate(ctx, what)
 	if err != nil {
 		return stamps // Load will say so
 	}
 	for _, p := range places {
-		stamps[p.Path] = fileStamp(p.Path)
+		var s placeStamp
+		s.stamp, s.known = p.Stamp(ctx)
+		files, _ := p.Files(ctx) // a part stands for the whole, which has its first file's name
+		stamps[files[0]] = s
 	}
 	return stamps
-}
-
-// fileStamp is "<size>-<time of the last change in ns>" of a file, of a database with the log
-// beside it; "" if there is no such file.
-func fileStamp(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	at := info.ModTime()
-	if wal, err := os.Stat(path + "-wal"); err == nil && wal.ModTime().After(at) {
-		at = wal.ModTime()
-	}
-	return fmt.Sprintf("%d-%d", info.Size(), at.UnixNano())
 }
 
 // alone says whether a conversation's file tells by its stamp that nothing was added.
