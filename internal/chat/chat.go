@@ -65,6 +65,7 @@ type Message struct {
 	Time      time.Time // zero when not recorded; never invented
 	Reply     string    // groups the pieces of one answer
 	Child     string    // id of the conversation that a call started
+	Title     string    // what the tool itself says of a call in a line
 	Diff      string    // unified diff, or "-" and "+" lines
 	Origin    Origin
 	Rule      string // the mapping rule that made it, for explain

@@ -475,6 +475,10 @@ func (r *testRun) fieldOf(m *chat.Message, key string) string {
 		return m.Call
 	case "diff":
 		return r.clean(m.Diff)
+	case "child":
+		return m.Child
+	case "title":
+		return r.clean(m.Title)
 	}
 	return ""
 }

@@ -197,7 +197,7 @@ func readHome(t testing.TB, m *Mapping, home string) []byte {
 		for i := range c.Messages {
 			m := &c.Messages[i]
 			w := wantMessage{Role: m.Role, ID: m.ID, Text: m.Text, Tool: m.Tool, Call: m.Call, Input: m.Input, Failed: m.Failed, Running: m.Running,
-				Time: stamp(m.Time), Reply: m.Reply, Child: m.Child, Abandoned: m.Abandoned, Inherited: m.Inherited, Diff: m.Diff}
+				Time: stamp(m.Time), Reply: m.Reply, Child: m.Child, Title: m.Title, Abandoned: m.Abandoned, Inherited: m.Inherited, Diff: m.Diff}
 			line("   ", w)
 			if i < len(c.Messages)-1 {
 				out.WriteString(",")
@@ -266,6 +266,7 @@ type wantMessage struct {
 	ID        string    `json:"id,omitempty"`
 	Reply     string    `json:"reply,omitempty"`
 	Child     string    `json:"child,omitempty"`
+	Title     string    `json:"title,omitempty"`
 	Abandoned bool      `json:"abandoned,omitempty"`
 	Inherited bool      `json:"inherited,omitempty"`
 	Diff      string    `json:"diff,omitempty"`

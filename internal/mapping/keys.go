@@ -252,6 +252,7 @@ var keyTable = []keyInfo{
 	{In: inRule, Name: "result", Kind: kindResult, Of: inResult, For: []string{"tool_call"}, About: "the call's outcome on the same element, or never", Example: "result: {text: output, failed: exitCode}"},
 	{In: inRule, Name: "diff", Kind: kindDiff, Of: inDiff, For: []string{"tool_call", "tool_result"}, About: "the change that a tool made", Example: "diff: details.diff"},
 	{In: inRule, Name: "child", Kind: kindExpr, For: []string{"tool_call", "tool_result"}, About: "id of the conversation that the call started", Example: "child: agentId"},
+	{In: inRule, Name: "title", Kind: kindExpr, For: []string{"tool_call", "tool_result"}, About: "what the tool says of the call in a line; shown where its input tells nothing", Example: "title: state.title"},
 	{In: inRule, Name: "time", Kind: kindTime, Default: "common.time", For: roleWords, About: "when it was said", Example: "time: timestamp"},
 	{In: inRule, Name: "id", Kind: kindExpr, Default: "common.id", For: roleWords, About: "id of the message", Example: "id: id"},
 	{In: inRule, Name: "reply", Kind: kindExpr, Default: "common.reply", For: roleWords, About: "groups the pieces of one answer", Example: "reply: message.id"},
@@ -379,6 +380,8 @@ var keyTable = []keyInfo{
 	{In: inExpectation, Name: "inherited", Kind: kindBool, About: "copied from a parent", Example: "{user: hi, inherited: true}"},
 	{In: inExpectation, Name: "call", Kind: kindText, For: []string{"tool_call", "tool_result"}, About: "call id", Example: "{tool_call: grep, call: c1}"},
 	{In: inExpectation, Name: "diff", Kind: kindText, For: []string{"tool_call", "tool_result"}, About: "the change", Example: "{tool_result: ok, diff: \"-a\\n+b\"}"},
+	{In: inExpectation, Name: "child", Kind: kindText, For: []string{"tool_call", "tool_result"}, About: "the conversation that was started", Example: "{tool_call: task, child: a1}"},
+	{In: inExpectation, Name: "title", Kind: kindText, For: []string{"tool_call", "tool_result"}, About: "what the tool says of the call", Example: "{tool_call: todo, title: 3 todos}"},
 }
 
 // keyIndex finds a key by map and name; keyNames lists the keys of a map in order.

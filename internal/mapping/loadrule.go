@@ -240,6 +240,7 @@ func (l *loader) ruleFields(f *fields, r *rule) {
 	r.failed = l.exprField(f, "failed", truth)
 	r.diff = l.diffField(f)
 	r.child = l.exprField(f, "child", text)
+	r.title = l.exprField(f, "title", text)
 	r.time = l.exprField(f, "time", times)
 	r.id = l.exprField(f, "id", text)
 	r.reply = l.exprField(f, "reply", text)

@@ -203,7 +203,7 @@ type rule struct {
 	result                          *result // nil: none
 	resultNever                     bool
 	diff                            *diff
-	child                           *expr
+	child, title                    *expr
 	time, id, reply, abandoned      *expr
 	glue                            *glue
 	layer                           string

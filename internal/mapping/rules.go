@@ -311,7 +311,7 @@ func (r *recordRun) call(ru *rule, f *frame) {
 	}
 	o := r.message(ru, f, chat.ToolResult)
 	o.Tool, o.Call, o.Time = m.Tool, m.Call, m.Time
-	o.Child = "" // it stands on the call
+	o.Child, o.Title = "", "" // they stand on the call
 	if t := r.evalTime(res.time, f); !t.IsZero() {
 		o.Time = t
 	}
@@ -370,8 +370,12 @@ func (r *recordRun) message(ru *rule, f *frame, role chat.Role) *made {
 		m.Message.Abandoned = true
 	}
 	m.Child = r.evalText(ru.child, f)
+	m.Title = strings.Clone(chat.Head(strings.TrimSpace(r.evalText(ru.title, f)), titleRunes))
 	return m
 }
+
+// titleRunes is more of a title than a line shows.
+const titleRunes = 400
 
 // commons reads `common`, always on the record.
 func (r *recordRun) commons() *commonValues {

@@ -179,6 +179,14 @@ func (t *Tools) describe(tool, args string, o *TurnsOptions) (detail, full strin
 	return detail, full, change
 }
 
+// title is what a tool says of its call, in one line.
+func (t *Tools) title(s string, o *TurnsOptions) string {
+	if t == nil || s == "" {
+		return ""
+	}
+	return flatten(input{redact: o.Redact}.text(s), t.table.Others.Runes)
+}
+
 // bareRunes caps an input that is a text and no object, as the command of a shell.
 const bareRunes = 300
 

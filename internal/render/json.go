@@ -54,6 +54,7 @@ type messageJSON struct {
 	Time      string          `json:"time,omitempty"`
 	Reply     string          `json:"reply,omitempty"`
 	Child     string          `json:"child,omitempty"`
+	Title     string          `json:"title,omitempty"`
 	Abandoned bool            `json:"abandoned,omitempty"`
 	Inherited bool            `json:"inherited,omitempty"`
 	Diff      string          `json:"diff,omitempty"`
@@ -114,7 +115,7 @@ func MessagesJSON(w io.Writer, c *chat.Conversation, redact Redactor) error {
 		out.put(string(encode(messageJSON{
 			N: i + 1, ID: m.ID, Role: m.Role, Text: redact.whole(m.Text, counts), Tool: m.Tool, Call: m.Call,
 			Input: inputJSON(redact.whole(m.Input, counts)), Failed: m.Failed, Running: m.Running, Time: stamp(m.Time),
-			Reply: m.Reply, Child: fullID(c.Provider, m.Child), Abandoned: m.Abandoned, Inherited: m.Inherited,
+			Reply: m.Reply, Child: fullID(c.Provider, m.Child), Title: redact.whole(m.Title, counts), Abandoned: m.Abandoned, Inherited: m.Inherited,
 			Diff: redact.whole(m.Diff, counts), Line: m.Origin.Line, Origin: pointer(m.Origin),
 		})))
 	}

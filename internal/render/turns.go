@@ -483,6 +483,9 @@ func (c *heldCall) shown(provider string, o *TurnsOptions) shownCall {
 	out := shownCall{Name: toolName(c.call.Tool), Child: fullID(provider, c.call.Child)}
 	var change diff
 	out.Detail, out.Full, change = o.Tools.describe(c.call.Tool, c.in.text, o)
+	if out.Detail == "" {
+		out.Detail = o.Tools.title(c.call.Title, o)
+	}
 	if c.call.Diff != "" {
 		change = storedDiff(c.call.Diff, o.limit(diffLines)).without(o.Redact)
 	}
@@ -497,6 +500,9 @@ func (c *heldCall) shown(provider string, o *TurnsOptions) shownCall {
 			text = head
 		}
 		out.Result, out.Failed = &text, r.Failed
+		if out.Detail == "" {
+			out.Detail = o.Tools.title(r.Title, o)
+		}
 		if out.Child == "" {
 			out.Child = fullID(provider, r.Child)
 		}

@@ -119,6 +119,26 @@ func sketch(doc turnsDoc) string {
 	return strings.Join(lines, "\n")
 }
 
+// What a tool says of its call stands in for an input that says nothing.
+func TestTurnsTitles(t *testing.T) {
+	doc := turnsOf(t, TurnsOptions{Tools: builtinTools(t)},
+		chat.Message{Role: chat.ToolCall, Tool: "todoread", Call: "c1", Input: `{}`, Title: " 3 todos \n\nleft"},
+		chat.Message{Role: chat.ToolResult, Call: "c1", Text: "..."},
+		chat.Message{Role: chat.ToolCall, Tool: "read", Call: "c2", Input: `{"filePath":"a.go"}`, Title: "the file a.go"},
+		chat.Message{Role: chat.ToolResult, Call: "c2", Text: "package a"},
+		chat.Message{Role: chat.ToolCall, Tool: "todoread", Call: "c3", Input: `{}`},
+		chat.Message{Role: chat.ToolResult, Call: "c3", Text: "...", Title: strings.Repeat("x", 200)},
+		chat.Message{Role: chat.ToolCall, Tool: "wait", Call: "c4", Title: "Waiting", Running: true},
+	)
+	want := `0 assistant "" [ 3 todos  ↵ left =...]
+1 assistant "" [a.go =package a]
+2 assistant "" [` + strings.Repeat("x", 120) + `… =...]
+3 assistant "" [Waiting …]`
+	if got := sketch(doc); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // The shape, to the letter: names, order, and what is left out.
 func TestTurnsShape(t *testing.T) {
 	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
