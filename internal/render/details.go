@@ -184,7 +184,7 @@ func (t *Tools) title(s string, o *TurnsOptions) string {
 	if t == nil || s == "" {
 		return ""
 	}
-	return flatten(input{redact: o.Redact}.text(s), t.table.Others.Runes)
+	return flatten(strings.TrimSpace(input{redact: o.Redact}.text(s)), t.table.Others.Runes)
 }
 
 // bareRunes caps an input that is a text and no object, as the command of a shell.

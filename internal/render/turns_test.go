@@ -130,7 +130,7 @@ func TestTurnsTitles(t *testing.T) {
 		chat.Message{Role: chat.ToolResult, Call: "c3", Text: "...", Title: strings.Repeat("x", 200)},
 		chat.Message{Role: chat.ToolCall, Tool: "wait", Call: "c4", Title: "Waiting", Running: true},
 	)
-	want := `0 assistant "" [ 3 todos  ↵ left =...]
+	want := `0 assistant "" [3 todos ↵ left =...]
 1 assistant "" [a.go =package a]
 2 assistant "" [` + strings.Repeat("x", 120) + `… =...]
 3 assistant "" [Waiting …]`
