@@ -163,6 +163,7 @@ type drafting struct {
 	best    *shape
 	rootDoc *value // of a JSON document
 	saw     string // what the file holds, for people
+	proses  int    // elements with prose of which saw speaks
 
 	meta     []metaLine
 	common   []metaLine
@@ -290,6 +291,31 @@ func (d *drafting) try(s *shape) {
 	if w > 0 && (d.best == nil || w > d.best.worth()*1.0001) {
 		d.best = s
 	}
+	if w == 0 {
+		d.sawProse(s)
+	}
+}
+
+// sawProse tells of a list that holds prose of which nothing says whose it is.
+func (d *drafting) sawProse(s *shape) {
+	c := takeSurvey(s.elems, &d.a)
+	var text *inferField
+	for _, f := range c.fields {
+		if f.prose*2 > c.n && f.prose > 1 && proseFit(f) > 0 && (text == nil || f.runes > text.runes) {
+			text = f
+		}
+	}
+	if text == nil || text.prose <= d.proses {
+		return
+	}
+	d.proses = text.prose
+	d.saw = fmt.Sprintf("%s; `%s` is prose in %d of them, but nothing says who speaks", s.count, text.sel, text.prose)
+	for _, f := range c.fields {
+		if !f.more && len(f.values) > 1 && len(f.values) <= 4 && f.n == c.n && f.prose == 0 && f.scalars() == f.n && len(f.values)*2 <= f.n {
+			d.saw += fmt.Sprintf("; `%s` is %s", f.sel, tally(f.values))
+		}
+	}
+	d.saw += ". Write a rule for each of these by hand: mappings/README.md leads through it"
 }
 
 func (d *drafting) lookLines(records []*value) {
@@ -432,7 +458,7 @@ func (d *drafting) docShapes(doc *value) []*shape {
 		add(&shape{docs: []*value{doc}, elems: elems, records: sel, hasList: true,
 			count: fmt.Sprintf("%s at `%s`", plural(len(elems), "element"), sel)})
 		// Each element may be a conversation with a list of its own.
-		inner := map[string][]*value{}
+		inner, holders := map[string][]*value{}, map[string]int{}
 		var order []string
 		for _, e := range elems[:min(len(elems), 50)] {
 			d.lists(e, nil, 2, func(sub []string, list []*value) {
@@ -444,9 +470,13 @@ func (d *drafting) docShapes(doc *value) []*shape {
 					order = append(order, s)
 				}
 				inner[s] = append(inner[s], list...)
+				holders[s]++
 			})
 		}
 		for _, s := range order {
+			if holders[s] > 1 && len(inner[s]) == holders[s] {
+				continue // one each: pieces of messages, no conversations
+			}
 			add(&shape{docs: elems, elems: inner[s], convs: sel, records: s, hasList: true,
 				count: fmt.Sprintf("%s at `%s`, their records at `%s`", plural(len(elems), "element"), sel, s)})
 		}
@@ -476,18 +506,21 @@ func (d *drafting) lists(v *value, path []string, depth int, fn func([]string, [
 		v.open(&d.a)
 		var elems []*value
 		shared := map[string]int{}
+		named := false // a key is a name, and no id or date
 		for i := range v.members {
 			m := &v.members[i].val
 			if m.kind() != jsonObject {
 				continue
 			}
 			elems = append(elems, m)
+			key := unquote(v.members[i].key)
+			named = named || keyForm.MatchString(key) && !dataKey.MatchString(key)
 			m.open(&d.a)
 			for k := range m.members {
 				shared[m.members[k].key]++
 			}
 		}
-		if len(elems) >= 2 && len(elems) == len(v.members) {
+		if (len(elems) >= 2 || len(elems) == 1 && !named) && len(elems) == len(v.members) {
 			n := 0
 			for _, have := range shared {
 				if have*10 >= len(elems)*8 {

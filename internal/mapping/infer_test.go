@@ -128,6 +128,7 @@ const inferDir = "../../testdata/infer"
 
 type inferSample struct {
 	About string `json:"about"`
+	Held  bool   `json:"held"` // the guesses were made without a look at what comes of it
 	File  string `json:"file"`
 	Want  []said `json:"want"`
 }
@@ -136,6 +137,7 @@ type inferSample struct {
 // under the right role, and most of all else.
 type measured struct {
 	name, container string
+	group           string // samples, held or homes
 	talk, all       float64
 	err             error
 }
@@ -149,10 +151,11 @@ const (
 
 // measure compares what a draft reads with what is wanted.
 func measure(t *testing.T, name, container, path, home string, want []said) measured {
-	got, _, err := drafted(t, path, home)
+	got, d, err := drafted(t, path, home)
 	have := saidIn(got)
 	m := measured{name: name, container: container, talk: likeness(talkOf(want), talkOf(have)), all: likeness(want, have), err: err}
 	if os.Getenv("SHOW") == name { // for whoever works on the guesses
+		fmt.Printf("%s %v\n%s\n", path, err, d.YAML)
 		for k := range max(len(want), len(have)) {
 			x, y := "", ""
 			if k < len(want) {
@@ -197,40 +200,47 @@ func TestInferMeasured(t *testing.T) {
 			t.Fatal(err)
 		}
 		container := strings.TrimPrefix(filepath.Ext(s.File), ".")
-		table = append(table, measure(t, dir.Name(), container, filepath.Join(home, filepath.FromSlash(s.File)), home, s.Want))
+		m := measure(t, dir.Name(), container, filepath.Join(home, filepath.FromSlash(s.File)), home, s.Want)
+		m.group = "samples"
+		if s.Held {
+			m.group = "held"
+		}
+		table = append(table, m)
 	}
 	table = append(table, measureHomes(t)...)
-	samples, right := 0, 0
+	right, of := map[string]int{}, map[string]int{}
 	for _, m := range table {
 		word := "-"
+		of[m.group]++
 		if m.right() {
 			word = "right"
-			right++
-			if !strings.Contains(m.name, "/") {
-				samples++
-			}
+			right[m.group]++
 		}
-		t.Logf("%-26s %-7s talk %3.0f %%  all %3.0f %%  %s", m.name, m.container, 100*m.talk, 100*m.all, word)
+		t.Logf("%-7s %-30s %-7s talk %3.0f %%  all %3.0f %%  %s", m.group, m.name, m.container, 100*m.talk, 100*m.all, word)
 	}
-	share := float64(right) / float64(len(table))
-	t.Logf("%d of %d formats right: %.0f %%; of the samples %d", right, len(table), 100*share, samples)
+	all := right["samples"] + right["held"] + right["homes"]
+	share := float64(all) / float64(len(table))
+	t.Logf("%d of %d formats right: %.0f %%", all, len(table), 100*share)
+	for _, g := range []string{"samples", "held", "homes"} {
+		t.Logf("%-7s %d of %d", g, right[g], of[g])
+		if right[g] < rightFloor[g] {
+			t.Errorf("%d of the %s are right, less than the %d that were reached before", right[g], g, rightFloor[g])
+		}
+	}
 	if len(table) < 30 {
 		t.Errorf("%d formats: at least 30 are to be measured", len(table))
 	}
 	if share < inferFloor {
 		t.Errorf("%.0f %% right, at least %.0f %% are promised", 100*share, 100*inferFloor)
 	}
-	if samples < samplesFloor {
-		t.Errorf("%d samples right, less than the %d that were reached before", samples, samplesFloor)
-	}
 }
 
 // inferFloor is what is promised over all formats, however odd the homes are that are added.
-// samplesFloor is what was reached on testdata/infer, which only goes up.
-const (
-	inferFloor   = 0.7
-	samplesFloor = 36
-)
+const inferFloor = 0.85
+
+// rightFloor is what was reached: on the samples with which the guesses were made, on those
+// that were held back from that, and on the fixture homes. It only goes up.
+var rightFloor = map[string]int{"samples": 65, "held": 9, "homes": 10}
 
 // measureHomes measures the main store of each fixture home: the first whose files are JSONL
 // or JSON. Its files hold every oddity of the tool, so the one in the middle counts.
@@ -256,7 +266,9 @@ func measureHomes(t *testing.T) []measured {
 				}
 				want := saidIn(readConvs(t, m, f, i))
 				if len(talkOf(want)) >= 2 {
-					of = append(of, measure(t, name+"/"+src.ID, src.Container, f.Path, env.Home, want))
+					m := measure(t, name+"/"+src.ID, src.Container, f.Path, env.Home, want)
+					m.group = "homes"
+					of = append(of, m)
 				}
 			}
 			if len(of) == 0 {
@@ -331,6 +343,9 @@ func TestInferDraftsAreGood(t *testing.T) {
 			}
 			opts := InferOptions{Env: Env{Home: home}}
 			d, err := Infer(context.Background(), path, opts)
+			if errors.Is(err, ErrNoConversation) {
+				t.Skip(err) // which the measure counts
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -377,6 +392,9 @@ func TestInferFiller(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, err := Infer(context.Background(), path, InferOptions{Filler: true})
+		if errors.Is(err, ErrNoConversation) {
+			continue
+		}
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -556,6 +574,9 @@ func TestInferSaysWhatItCannotTell(t *testing.T) {
 		want                string
 	}{
 		{"settings", "a.json", `{"theme":"dark","size":12}`, true, "without a list of messages"},
+		{"nobody says who speaks", "a.json", `{"talk":[{"way":"in","say":{"text":"Is the bridge up?"}},{"way":"out","say":{"text":"It is down now."}},` +
+			`{"way":"in","say":{"text":"When does it open?"}},{"way":"out","say":{"text":"At six o'clock."}}]}`, true,
+			"4 elements at `talk`; `say.text` is prose in 4 of them, but nothing says who speaks; `way` is in 2, out 2"},
 		{"measurements", "a.jsonl", `{"t":1,"v":2}` + "\n" + `{"t":2,"v":3}` + "\n", true, "2 JSON lines"},
 		{"prose", "a.txt", "Once upon a time there was a heron.\nIt stood.\n", true, "no line such as"},
 		{"binary", "a.bin", "\x7fELF\x00\x01\x02", true, "binary data"},

@@ -22,8 +22,9 @@ type outcome struct {
 	skipped  map[string]int
 	byRole   map[chat.Role]int
 	rules    map[chat.Role]map[string][]string // texts by the rule that made them
-	callIDs  map[string]int
+	callIDs  map[chat.Role]map[string]int      // of calls and of results: how often each id stands
 	prompts  []string
+	answers  []string
 	problems []string
 }
 
@@ -32,6 +33,7 @@ func (d *drafting) draft() (Draft, error) {
 	d.metadata()
 	d.pairs()
 	d.sidechain()
+	d.rewinds()
 	d.opening()
 	out := Draft{Name: d.name()}
 	m, err := d.compile(d.write(out.Name, ""))
@@ -84,7 +86,7 @@ func (d *drafting) base() func(string) (string, []byte, bool) {
 }
 
 func (d *drafting) read(m *Mapping) *outcome {
-	o := &outcome{noRule: map[string]int{}, skipped: map[string]int{}, byRole: map[chat.Role]int{}, rules: map[chat.Role]map[string][]string{}, callIDs: map[string]int{}}
+	o := &outcome{noRule: map[string]int{}, skipped: map[string]int{}, byRole: map[chat.Role]int{}, rules: map[chat.Role]map[string][]string{}, callIDs: map[chat.Role]map[string]int{chat.ToolCall: {}, chat.ToolResult: {}}}
 	f := File{Provider: m.Name, Path: d.path, Sources: []int{0}, ModTime: testTime, env: d.opts.Env}
 	lines := 0
 	opts := ReadOptions{Lines: func([]byte) bool { lines++; return lines <= inferRecordsMax }}
@@ -100,8 +102,8 @@ func (d *drafting) read(m *Mapping) *outcome {
 		for i := range c.Messages {
 			msg := &c.Messages[i]
 			o.byRole[msg.Role]++
-			if msg.Role == chat.ToolCall && msg.Call != "" {
-				o.callIDs[strconv.Itoa(o.convs)+"\x00"+msg.Call]++
+			if ids := o.callIDs[msg.Role]; ids != nil && msg.Call != "" {
+				ids[strconv.Itoa(o.convs)+"\x00"+msg.Call]++
 			}
 			if msg.Text == "" {
 				continue
@@ -114,6 +116,9 @@ func (d *drafting) read(m *Mapping) *outcome {
 			}
 			if msg.Role == chat.User && len(o.prompts) < 500 {
 				o.prompts = append(o.prompts, msg.Text)
+			}
+			if msg.Role == chat.Assistant && len(o.answers) < 500 {
+				o.answers = append(o.answers, msg.Text)
 			}
 		}
 		if o.records > inferRecordsMax {
@@ -159,7 +164,32 @@ func (d *drafting) sidechain() {
 	for _, f := range recs.fields {
 		if inWords(plainKey(f.key()), "issidechain sidechain issubagent") && f.kinds[jsonBool] == f.n && f.values["true"] > 0 && f.values["true"] < f.n && len(d.tree) > 0 {
 			d.aside = fmt.Sprintf("  - {when: {%s: true}, as: subagent}   # %d # ?\n", condKey(f.sel), f.values["true"])
-			d.shift = 1
+			d.shift++
+			return
+		}
+	}
+}
+
+// rewinds finds records that give up what was said since another: they name its id under a
+// key that says so.
+func (d *drafting) rewinds() {
+	recs := takeSurvey(d.best.elems, &d.a)
+	var id *inferField
+	for _, m := range d.common {
+		if m.key == "id" {
+			id = recs.index[m.value]
+		}
+	}
+	if id == nil {
+		return
+	}
+	for _, f := range recs.fields {
+		if !hasWord(words(f.key()), "rewind rollback revert undo rewound") || f.kinds[jsonString] < f.n || f.n*4 > recs.n {
+			continue
+		}
+		if !slices.ContainsFunc(f.vals, func(v *value) bool { return id.values[v.str()] == 0 }) {
+			d.aside += fmt.Sprintf("  - {when: {%s: {exists: true}}, as: rewind, to: %s}   # %d, each names the id of a record # ?\n", condKey(f.sel), yamlScalar(f.sel), f.n)
+			d.shift++
 			return
 		}
 	}
@@ -199,14 +229,16 @@ func (d *drafting) mend(o *outcome) bool {
 			}
 		}
 	}
-	twice := 0
-	for _, n := range o.callIDs {
-		if n > 1 {
-			twice++
+	for _, role := range []chat.Role{chat.ToolCall, chat.ToolResult} {
+		twice := 0
+		for _, n := range o.callIDs[role] {
+			if n > 1 {
+				twice++
+			}
 		}
-	}
-	if twice > 0 {
-		same = append(same, fmt.Sprintf("  - {as: tool_call, by: call}   # %d of %d calls stand twice", twice, len(o.callIDs)))
+		if twice > 0 {
+			same = append(same, fmt.Sprintf("  - {as: %s, by: call}   # %d of %d call ids stand twice", role, twice, len(o.callIDs[role])))
+		}
 	}
 	if len(same) > 0 {
 		d.extra = append(d.extra, "same:\n"+strings.Join(same, "\n"))
@@ -222,8 +254,8 @@ func (d *drafting) mend(o *outcome) bool {
 		d.extra = append(d.extra, "layers:\n"+strings.Join(layers, "\n"))
 		changed = true
 	}
-	if tags := d.tags(o.prompts); tags != "" {
-		d.extra = append(d.extra, tags)
+	if tags := promptTags(o.prompts) + answerTags(o.answers); tags != "" {
+		d.extra = append(d.extra, "clean:"+tags)
 		changed = true
 	}
 	return changed
@@ -317,9 +349,9 @@ func (d *drafting) ruleAt(path string) *guess {
 
 var leadingTag = regexp.MustCompile(`^\s*<([A-Za-z][A-Za-z0-9_-]{2,40})(?: [^<>\n]*)?>`)
 
-// tags looks for harness text: prompts that begin with a tag. Tags whose name speaks of the
-// person hold what was typed.
-func (d *drafting) tags(prompts []string) string {
+// promptTags looks for harness text: prompts that begin with a tag. Tags whose name speaks of
+// the person hold what was typed.
+func promptTags(prompts []string) string {
 	seen := map[string]int{}
 	for _, p := range prompts {
 		for {
@@ -335,22 +367,65 @@ func (d *drafting) tags(prompts []string) string {
 			p = p[end+len(m[1])+3:]
 		}
 	}
+	return tagLines("user", "prompts that begin with <name>", seen, func(name string) string {
+		if w := words(name); hasWord(w, "command") && len(w) == 2 {
+			switch w[1] {
+			case "name":
+				return "command"
+			case "args", "arguments":
+				return "args"
+			case "message":
+				return "drop" // the name again
+			}
+		}
+		if hasWord(words(name), "user query request task feedback answer message prompt question input") && !hasWord(words(name), "info instruction context reminder notification rule caveat stdout command") {
+			return "inside"
+		}
+		return "system"
+	})
+}
+
+var lineTag = regexp.MustCompile(`(?m)^[ \t]*<([A-Za-z][A-Za-z0-9_-]{2,40})>`)
+
+// answerTags looks for thoughts, and for calls whose input is tags in a tag, in what the
+// model says.
+func answerTags(answers []string) string {
+	seen, calls := map[string]int{}, map[string]bool{}
+	for _, p := range answers {
+		for m := lineTag.FindStringSubmatchIndex(p); m != nil; m = lineTag.FindStringSubmatchIndex(p) {
+			name := p[m[2]:m[3]]
+			inside, rest, ok := strings.Cut(p[m[1]:], "</"+name+">")
+			if !ok {
+				p = p[m[1]:]
+				continue
+			}
+			inside = strings.TrimSpace(inside)
+			call := leadingTag.MatchString(inside) && strings.HasSuffix(inside, ">")
+			if call || classOf(name) == classReasoning {
+				seen[name]++
+				calls[name] = call
+			}
+			p = rest
+		}
+	}
+	return tagLines("assistant", "in answers", seen, func(name string) string {
+		if calls[name] && classOf(name) != classReasoning {
+			return "call"
+		}
+		return "reasoning"
+	})
+}
+
+// tagLines writes what becomes of tags in the texts of a role.
+func tagLines(role, why string, seen map[string]int, what func(string) string) string {
 	if len(seen) == 0 {
 		return ""
 	}
-	names := make([]string, 0, len(seen))
-	for n := range seen {
-		names = append(names, n)
-	}
-	slices.Sort(names)
+	names := sortedNames(seen)
 	var b strings.Builder
-	b.WriteString("clean:\n  user:\n    tags:   # prompts that begin with <name>")
+	fmt.Fprintf(&b, "\n  %s:\n    tags:   # %s", role, why)
 	for _, n := range names {
-		what := "system"
-		if hasWord(words(n), "user query request task feedback answer message prompt question input") && !hasWord(words(n), "info instruction context reminder notification rule caveat stdout command") {
-			what = "inside"
-		}
-		fmt.Fprintf(&b, "\n      %s: %s   # %d # ?", yamlScalar(n), what, seen[n])
+		fmt.Fprintf(&b, "\n      %s: %s   # %d # ?", yamlScalar(n), what(n), seen[n])
 	}
 	return b.String()
 }

@@ -24,6 +24,7 @@ type guess struct {
 	nameIs                  string   // constant name
 	nameFrom                string   // name as YAML
 	textFrom                string   // text as YAML
+	inputFrom               string   // input as YAML
 	failed                  string   // as YAML
 	result                  *guess
 	layer                   string
@@ -45,7 +46,7 @@ type guessCond struct {
 // key is the rule without its condition and count, for comparing.
 func (g *guess) key() string {
 	var b strings.Builder
-	fmt.Fprint(&b, g.each, g.as, g.text, g.textFrom, g.concat, g.name, g.nameIs, g.nameFrom, g.call, g.input, g.failed, g.gap != "")
+	fmt.Fprint(&b, g.each, g.as, g.text, g.textFrom, g.concat, g.name, g.nameIs, g.nameFrom, g.call, g.input, g.inputFrom, g.failed, g.gap != "")
 	for _, list := range [][]*guess{g.first, g.all} {
 		b.WriteString("[")
 		for _, s := range list {
@@ -230,6 +231,25 @@ func (g *guesser) rules(elems []*value, role string, deep int) []*guess {
 			}
 		}
 	}
+	// Somebody answers: if nobody does, it is the kind that holds most prose.
+	if role == "" && deep == 0 {
+		var rules []*guess
+		for _, b := range groups {
+			rules = append(rules, b.rule)
+		}
+		if madeBy(rules, "user") > 0 && madeBy(rules, "assistant") == 0 {
+			at, most := -1, 0
+			for i, b := range groups {
+				if n := g.proseIn(b.elems); n > most && !talks([]*guess{b.rule}) && b.rule.as != "system" {
+					at, most = i, n
+				}
+			}
+			if most*3 >= madeBy(rules, "user") {
+				verdicts[at].class, verdicts[at].score = classAssistant, .6
+				do(at, role)
+			}
+		}
+	}
 	// Drop discriminators that change nothing, the deepest first. The one that most elements
 	// have stays: a word that comes tomorrow must not pass for one that is known.
 	primary, most := -1, -1
@@ -293,6 +313,19 @@ func (g *guesser) rules(elems []*value, role string, deep int) []*guess {
 		return lastOf(x) - lastOf(y)
 	})
 	return out
+}
+
+// proseIn is how many elements have prose in a field that may be an answer.
+func (g *guesser) proseIn(elems []*value) int {
+	n := 0
+	for _, f := range takeSurvey(elems, g.a).fields {
+		if k := plainKey(f.key()); textNames[k] >= .85 || outputNames[k] >= .9 {
+			if proseFit(f) > 0 {
+				n = max(n, f.prose)
+			}
+		}
+	}
+	return n
 }
 
 // inferGroupsMax bounds the kinds of elements that are looked at.
@@ -369,6 +402,14 @@ func (g *guesser) speakers(discs []*disc, elems []*value, texts [][]string) map[
 	out := map[string]class{}
 	for d, ds := range discs {
 		if ds.flag || ds.presence {
+			continue
+		}
+		if ds.says != classNone {
+			other := classUser
+			if ds.says == classUser {
+				other = classAssistant
+			}
+			out[fmt.Sprint(d, "\x00true")], out[fmt.Sprint(d, "\x00false")] = ds.says, other
 			continue
 		}
 		if !ds.role && ds.f.kinds[jsonNumber] == 0 {
@@ -490,7 +531,7 @@ func (g *guesser) classes(discs []*disc, sig []string, speakers map[string]class
 			cl = classNone // it says where from, not what
 		}
 		if cl == classNone {
-			if cl = speakers[fmt.Sprint(d, "\x00", t)]; cl != classNone {
+			if cl = speakers[fmt.Sprint(d, "\x00", t)]; cl != classNone && ds.says == classNone {
 				v.score = 0.6
 			}
 		}
@@ -546,8 +587,8 @@ var (
 		"said": .9, "utterance": .9, "segments": .85, "blocks": .9, "entries": .85, "chunks": .7, "value": .7, "data": .5, "delta": .6,
 		"line": .5, "output": .5, "response": .85, "answer": .85, "reply": .85, "prompt": .85, "query": .8, "question": .8,
 		"userinput": .95, "input": .7, "request": .6, "summary": .5, "summarycontent": .6, "description": .3, "result": .45, "rendered": .5,
-		"textcontent": .9, "contentjson": .95, "messagejson": .9, "payload": .5, "words": .7, "statement": .6, "comment": .6,
-		"displaycontent": .8, "displaytext": .8, "requestmessage": .95, "responsetext": .95, "userresponse": .9, "outputtext": .9,
+		"textcontent": .9, "modeloutput": .9, "task": .75, "contentjson": .95, "messagejson": .9, "payload": .5, "words": .7, "statement": .6, "comment": .6,
+		"displaycontent": 1.1, "displaytext": 1.1, "requestmessage": .95, "responsetext": .95, "userresponse": .9, "outputtext": .9,
 		"inputtext": .9, "think": .5, "thinking": .5, "proposal": .5, "string": .5, "post": .6, "raw": .4, "dialog": .6, "speech": .8}
 	reasoningNames = map[string]float64{"reasoning": .95, "reasoningcontent": 1, "reasoningtext": 1, "thinking": .95, "thinkingtext": 1, "thought": .9,
 		"thoughts": .9, "think": .9, "cot": .8, "chainofthought": .9, "musing": .6, "summary": .7, "reflection": .6}
@@ -559,7 +600,7 @@ var (
 		"requestid": .35, "uuid": .3, "ref": .5, "stepid": .3, "executionid": .4, "functioncallid": 1, "toolid": .3, "key": .3}
 	outputNames = map[string]float64{"output": 1, "result": .95, "results": .9, "content": .95, "response": .9, "text": .9, "stdout": .85, "returnvalue": .8, "observation": .9,
 		"value": .8, "message": .6, "body": .8, "out": .8, "data": .4, "error": .5, "stderr": .3, "resultdisplay": .3, "returned": .8, "answer": .6, "outputs": .8, "toolresult": .9, "tooloutput": 1, "toolresponse": .9, "lines": .5, "outputtext": .9}
-	bareOutputs = map[string]float64{"output": 1, "result": .95, "results": .8, "response": .8, "stdout": .85, "returnvalue": .8, "observation": .9, "out": .7, "error": .4, "tooloutput": 1, "toolresult": .9, "returned": .8}
+	bareOutputs = map[string]float64{"output": 1, "result": .95, "results": .8, "response": .8, "stdout": .85, "returnvalue": .8, "observation": .9, "out": .7, "error": .4, "content": .75, "tooloutput": 1, "toolresult": .9, "returned": .8}
 )
 
 // notText are keys whose texts are about a message and not said in it.
@@ -648,18 +689,33 @@ func (g *guesser) action(elems []*value, v verdict, role string, deep int) *gues
 				return res
 			}
 		}
+		if own := g.payload(c, v); own != nil {
+			return own
+		}
 		if call := g.callRule(c, v.word, true); call != nil {
 			return g.withThoughts(c, call)
 		}
 	case classCall:
 		call := g.callRule(c, v.word, true)
-		if weak := hasWord(words(v.word), "action command") && len(words(v.word)) == 1; weak && (v.prose == classUser || v.prose == classAssistant && (call == nil || call.score < doubtBelow)) {
+		weak := hasWord(words(v.word), "action command") && len(words(v.word)) == 1
+		if weak && (v.prose == classUser || v.prose == classAssistant && (call == nil || call.score < doubtBelow)) {
 			// A weak word, such as action: who speaks counts more.
 			if parts := g.prose(c, classRole[v.prose], deep); len(parts) > 0 && madeBy(parts, classRole[v.prose]) > 0 {
 				return bundle(parts)
 			}
 		}
-		if call != nil {
+		if call == nil || call.nameIs != "" {
+			if own := g.payload(c, v); own != nil {
+				return own
+			}
+			if parts := g.prose(c, role, deep); role == "assistant" && madeBy(parts, role) > 0 && madeBy(parts, "tool_call") > 0 {
+				return bundle(parts)
+			}
+			if list := g.listed(c); list != nil {
+				return list
+			}
+		}
+		if call != nil && !(weak && len(call.input)+len(call.call) == 0 && call.result == nil) {
 			return g.withThoughts(c, call)
 		}
 		if list := g.side(c, callLists, (*guesser).callOf); len(list) > 0 {
@@ -697,6 +753,10 @@ func (g *guesser) action(elems []*value, v verdict, role string, deep int) *gues
 		if call := g.callRule(c, v.word, false); call != nil && call.score >= doubtBelow {
 			return call
 		}
+		if r := g.listsOf(c, who, "", deep); r != nil && reasoned(r.first) {
+			r.score = math.Min(r.score, doubt)
+			return r
+		}
 		return &guess{as: actSkip, score: 1, notes: []string{"no text"}}
 	}
 	return g.unknown(c, v, role, deep)
@@ -718,6 +778,30 @@ func (g *guesser) withThoughts(c *survey, call *guess) *guess {
 		}
 	}
 	return bundle(append(parts, call))
+}
+
+// listed makes the rule of elements that hold a list of calls or of results, whatever it is
+// called.
+func (g *guesser) listed(c *survey) *guess {
+	for _, f := range c.fields {
+		if f.kinds[jsonArray] == 0 || f.filled*2 < c.n {
+			continue
+		}
+		elems, bare := g.elements(f)
+		if len(elems) == 0 || bare > 0 {
+			continue
+		}
+		in := takeSurvey(elems, g.a)
+		r := g.callRule(in, "", false)
+		if res := g.resultRule(in, false); res != nil && (r == nil || r.score < doubtBelow || len(r.input) == 0) {
+			r = res
+		}
+		if r != nil && r.score >= doubtBelow {
+			r.each, r.n = []string{f.sel}, len(elems)
+			return r
+		}
+	}
+	return nil
 }
 
 // result makes the rule of elements that are results, or hold a list of them.
@@ -766,6 +850,11 @@ func (g *guesser) unknown(c *survey, v verdict, role string, deep int) *guess {
 			}
 		}
 	} else if v.seen == "" || g.lone && role == "user" {
+		for _, side := range [][]*guess{g.side(c, callLists, (*guesser).callOf), g.side(c, resultLists, (*guesser).resultOf)} {
+			if len(side) == 1 && c.index[side[0].each[0]] != nil && c.index[side[0].each[0]].n == c.n {
+				return side[0] // nothing else says what the elements are
+			}
+		}
 		if sels, score := cover(rank(c, textNames, proseFit), c.n, 3); len(sels) > 0 {
 			for _, f := range c.fields {
 				if v := f.constant(); role == "user" && f.depth == 1 && f.n == c.n && f.n > 1 && wordValue.MatchString(v) {
@@ -802,14 +891,36 @@ func (g *guesser) payload(c *survey, v verdict) *guess {
 		return nil
 	}
 	r := &guess{as: "tool_call", nameIs: v.typeIs, input: []string{f.sel}, score: .65}
-	if id := g.callID(c, ""); id != nil && id.score >= .6 {
+	if id := g.callID(c, ""); id != nil && id.score >= .6 && callIDNames[plainKey(id.f.key())] >= .5 {
 		r.call = []string{id.f.sel}
 	}
 	r.result = g.ownResult(c, nil, nil)
 	if r.result != nil && slices.Contains(r.result.text, f.sel) {
 		r.result = nil
 	}
+	if r.result != nil { // what came out is no part of what was asked
+		var out []string
+		for _, sel := range r.result.text {
+			if key, ok := strings.CutPrefix(sel, f.sel+"."); ok && !strings.Contains(key, ".") {
+				out = append(out, key)
+			}
+		}
+		if len(out) > 0 {
+			r.inputFrom = "{from: " + yamlScalar(f.sel) + ", omit: " + yamlList(out) + "}"
+		}
+	}
 	return r
+}
+
+// reasoned says whether every rule that makes messages has a reason of its own: a condition, or
+// lists further in.
+func reasoned(rules []*guess) bool {
+	for _, r := range rules {
+		if talks([]*guess{r}) && len(r.when) == 0 && !(len(r.each) > 0 && reasoned(r.first)) {
+			return false
+		}
+	}
+	return true
 }
 
 // bundle is one rule of several parts.
@@ -836,9 +947,14 @@ func (g *guesser) exchange(c *survey, deep int, typed bool) []*guess {
 			names = "response answer reply completion responsetext assistantmessage assistantresponse assistanttext outputtext assistant bot modelresponse output"
 		}
 		var best *inferField
+		names += " *" // any other that is named for who speaks
 		at := len(strings.Fields(names))
 		for _, f := range c.fields {
 			i := slices.Index(strings.Fields(names), plainKey(f.key()))
+			if i < 0 && !typed && best == nil && classOf(f.key()) == who && !hasWord(words(f.key()), "title name summary label description id") &&
+				(f.prose*2 > f.n || f.kinds[jsonObject] == f.n) {
+				i = at - 1
+			}
 			texty := f.kinds[jsonString] > 0 && f.runes > 0
 			sub := c.index[f.sel+".text"]
 			if sub == nil {
@@ -849,6 +965,12 @@ func (g *guesser) exchange(c *survey, deep int, typed bool) []*guess {
 			}
 			if i >= 0 && i < at && f.filled*2 > c.n && (texty || f.kinds[jsonArray] > 0) && f.depth <= 3 {
 				best, at = f, i
+			}
+		}
+		if sure := best != nil && best.kinds[jsonObject] > 0; sure || best == nil {
+			if side := g.speaker(c, who, deep, sure); side != nil {
+				parts = append(parts, side)
+				continue
 			}
 		}
 		if best == nil {
@@ -898,6 +1020,28 @@ func (g *guesser) exchange(c *survey, deep int, typed bool) []*guess {
 		parts = slices.Concat(parts[:at], before, parts[at:], after)
 	}
 	return parts
+}
+
+// speaker makes the rule of an object that is named for who speaks and holds what they said
+// in kinds of its own, as in {"user": {"content": {"Prompt": ...}}, "assistant": {"Response": ...}}.
+// sure says that the object is what was said.
+func (g *guesser) speaker(c *survey, who class, deep int, sure bool) *guess {
+	for _, f := range c.fields {
+		if f.depth > 2 || f.kinds[jsonObject] < f.n || f.n*2 < c.n || len(words(f.key())) > 2 || classOf(f.key()) != who || deep >= rulesDeep {
+			continue
+		}
+		in := takeSurvey(f.vals, g.a)
+		parts := g.prose(in, classRole[who], deep+1)
+		if madeBy(parts, classRole[who]) > 0 && (sure || slices.ContainsFunc(parts, func(p *guess) bool { return len(p.first) > 1 })) {
+			r := bundle(parts)
+			return &guess{each: []string{f.sel}, all: []*guess{r}, n: f.n, score: .75}
+		}
+		rules := g.rules(f.vals, classRole[who], deep+1)
+		if len(rules) > 1 && reasoned(rules) && madeBy(rules, classRole[who]) > 0 {
+			return &guess{each: []string{f.sel}, first: rules, n: f.n, score: .75}
+		}
+	}
+	return nil
 }
 
 // order is where the field of a part stands in the elements.
@@ -1004,8 +1148,11 @@ func proseFit(f *inferField) float64 {
 	case f.scalars() > 0 && f.kinds[jsonString] == 0 && f.kinds[jsonArray] == 0:
 		return -2
 	}
-	for _, p := range f.path[:len(f.path)-1] {
+	for i, p := range f.path[:len(f.path)-1] {
 		k := plainKey(p)
+		if k == "params" && i == 0 {
+			continue // of a remote call, whose method says what it is
+		}
 		if reasoningNames[k] > .8 || inputNames[k] >= .9 && k != "input" || inWords(k, "usage metadata meta error context state env environment toolcall function tool info stats model instructions baseinstructions systemprompt settings config") {
 			return -2
 		}
@@ -1056,6 +1203,17 @@ func (g *guesser) prose(c *survey, role string, deep int) []*guess {
 				}
 			}
 			text.n = n
+		}
+	}
+	if text == nil && deep < rulesDeep {
+		// An object of which a key says what it is, such as {"Prompt": {...}}.
+		for _, f := range c.fields {
+			if textNames[plainKey(f.key())] >= .9 && f.depth <= 2 && f.kinds[jsonObject]*2 > c.n {
+				if r := g.list(f, role, deep); r != nil && reasoned(r.first) {
+					text = r
+					break
+				}
+			}
 		}
 	}
 	if text == nil {
@@ -1243,7 +1401,7 @@ func (g *guesser) resultOf(c *survey) *guess { return g.resultRule(c, true) }
 // else the fields must.
 func (g *guesser) callRule(c *survey, word string, sure bool) *guess {
 	names := rank(c, toolNames, func(f *inferField) float64 {
-		if f.kinds[jsonString] < f.n {
+		if f.kinds[jsonString] < f.n || f.sel == "method" && c.index["jsonrpc"] != nil {
 			return -2
 		}
 		for v := range f.values {
@@ -1350,7 +1508,7 @@ func (g *guesser) callID(c *survey, near string) *candidate {
 		if s == 0 && (inWords(k, typeKeys) || inWords(k, speakerKeys)) {
 			continue
 		}
-		if s < 1 && hasWord(w, "parent session thread conversation turn trace user message stream request type role name tool time path cwd model status agent run provider") && k != "requestid" {
+		if s < 1 && hasWord(w, "parent session thread conversation turn trace user message stream request type role name tool time timestamp date path cwd model status agent run provider") && k != "requestid" {
 			continue
 		}
 		// A value that stands in two places joins them; one that stands everywhere does not.
@@ -1370,7 +1528,7 @@ func (g *guesser) callID(c *survey, near string) *candidate {
 		}
 		overlap := math.Min(1, float64(joined)/float64(max(1, counted)))
 		if s == 0 {
-			if overlap < .5 || everywhere || different*2 < f.n || f.kinds[jsonString] == 0 {
+			if overlap < .5 || everywhere || different*2 < f.n || f.kinds[jsonString] == 0 || f.n < 2 || absolutePath.MatchString(firstText(f)) {
 				continue
 			}
 			s = .5
@@ -1398,7 +1556,7 @@ func (g *guesser) ownResult(c *survey, name, input *inferField) *guess {
 			return -2
 		}
 		if f.kinds[jsonObject] > 0 {
-			return -.05
+			return -.3
 		}
 		return 0
 	})
@@ -1473,7 +1631,7 @@ func (g *guesser) wrapped(c *survey, sels []string) string {
 	}
 	inner := takeSurvey(in, g.a)
 	for _, key := range []string{"output", "result", "stdout", "content", "response"} {
-		if o := inner.index[key]; o != nil && o.kinds[jsonString] == o.n && o.n*2 > inner.n {
+		if o := inner.index[key]; o != nil && o.kinds[jsonString] == o.n && o.n*3 >= inner.n {
 			out := "[{from: " + yamlScalar(f.sel) + ", parse: json, get: " + key + "}"
 			for _, s := range sels {
 				out += ", " + yamlScalar(s)

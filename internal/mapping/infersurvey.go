@@ -230,7 +230,7 @@ func classOf(word string) class {
 	switch {
 	case len(w) == 0:
 		return classNone
-	case hasWord(w, "subagent sidechain telemetry"):
+	case hasWord(w, "subagent sidechain telemetry"), hasWord(w, "sub") && hasWord(w, "agent"):
 		return classNone
 	case tool && hasWord(w, "result response output complete completed finished end done return observation update ended finish"),
 		hasWord(w, "observation toolresult tooloutput"), len(w) == 1 && hasWord(w, "result output return returned"):
@@ -246,7 +246,7 @@ func classOf(word string) class {
 		return classCompaction
 	case hasWord(w, "system developer reminder hook notification notice error warning info instruction"):
 		return classSystem
-	case hasWord(w, "user human me prompt person customer you query question"), len(w) == 1 && hasWord(w, "task"):
+	case hasWord(w, "user human me prompt person customer you query question"), len(w) == 1 && hasWord(w, "task request"):
 		return classUser
 	case hasWord(w, "assistant agent bot model ai gpt llm answer reply response completion planner chatgpt robot"):
 		return classAssistant
@@ -270,11 +270,12 @@ const mainKeys = "type kind event ev evt eventtype messagetype recordtype blockt
 // A disc is a discriminator of a survey.
 type disc struct {
 	f        *inferField
-	role     bool // says who speaks, not what it is
-	inverse  bool // a flag that sets apart where it is false
-	flag     bool // a bool that sets an element apart
-	presence bool // the key itself is the word
-	known    int  // elements whose value is a word that is known
+	role     bool  // says who speaks, not what it is
+	inverse  bool  // a flag that sets apart where it is false
+	flag     bool  // a bool that sets an element apart
+	presence bool  // the key itself is the word
+	says     class // of a bool that tells who speaks: who does where it is true
+	known    int   // elements whose value is a word that is known
 }
 
 // wordValue is what a discriminator may hold.
@@ -302,6 +303,10 @@ func (c *survey) discriminators() []*disc {
 		d := &disc{f: f}
 		switch {
 		case f.depth > 4 || f.more || len(f.values) == 0:
+			continue
+		case f.kinds[jsonBool] == f.n && speakerFlag(f.key()) != classNone && f.values["false"] > 0 && f.values["true"] > 0:
+			d.role, d.says, d.known = true, speakerFlag(f.key()), f.n
+			out = append(out, d)
 			continue
 		case f.kinds[jsonBool] == f.n || key == "issummarymessage":
 			d.flag = true
@@ -353,8 +358,29 @@ func (c *survey) discriminators() []*disc {
 		}
 		out = append(out, d)
 	}
+	// Two speakers in each element, in objects of their own: they tell no elements apart.
+	fixed := func(d *disc, cl class) bool {
+		return d.role && d.f.depth > 1 && d.f.n == c.n && classOf(d.f.constant()) == cl
+	}
+	both := func(cl class) bool { return slices.ContainsFunc(out, func(d *disc) bool { return fixed(d, cl) }) }
+	if both(classUser) && both(classAssistant) {
+		out = slices.DeleteFunc(out, func(d *disc) bool { return fixed(d, classUser) || fixed(d, classAssistant) })
+	}
+	// Nor does a word inside of something that is the same everywhere and says nothing.
+	out = slices.DeleteFunc(out, func(d *disc) bool {
+		return !d.flag && d.f.depth > 2 && d.f.n == c.n && c.n > 1 && d.f.constant() != "" && classOf(d.f.constant()) == classNone
+	})
 	slices.SortStableFunc(out, func(a, b *disc) int { return a.f.depth - b.f.depth })
 	return append(out, c.presences(out)...)
+}
+
+// speakerFlag is who speaks where a bool such as isUser or from_bot is true.
+func speakerFlag(key string) class {
+	w := slices.DeleteFunc(words(key), func(s string) bool { return inWords(s, "is was from by sent created") })
+	if len(w) != 1 || !inWords(w[0], "user human me bot ai assistant model llm robot") {
+		return classNone
+	}
+	return classOf(w[0])
 }
 
 // shapes says whether the few values of a field tell elements of different shapes apart.
@@ -406,6 +432,9 @@ func (c *survey) presences(have []*disc) []*disc {
 			}
 		}
 	}
+	if prose := c.onlyProse(out); prose != nil {
+		return prose
+	}
 	one, some := 0, 0
 	for _, n := range seen {
 		if n > 0 {
@@ -416,6 +445,27 @@ func (c *survey) presences(have []*disc) []*disc {
 		}
 	}
 	if len(out) < 2 || one*10 < some*9 || some*2 < c.n {
+		return nil
+	}
+	return out
+}
+
+// onlyProse are the keys of which each element has one that says who speaks, whatever else it
+// has: a task, then steps of the model.
+func (c *survey) onlyProse(list []*disc) []*disc {
+	var out []*disc
+	seen := make([]int, c.n)
+	who := map[class]bool{}
+	for _, d := range list {
+		if cl := classOf(d.f.key()); d.f.prose*2 > d.f.n && (cl == classUser || cl == classAssistant || cl == classSystem) {
+			out = append(out, d)
+			who[cl] = true
+			for _, i := range d.f.at {
+				seen[i]++
+			}
+		}
+	}
+	if !who[classUser] || !who[classAssistant] || slices.ContainsFunc(seen, func(n int) bool { return n != 1 }) {
 		return nil
 	}
 	return out

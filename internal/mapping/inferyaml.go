@@ -111,7 +111,9 @@ func (g *guess) keys() []string {
 	if len(g.call) > 0 {
 		out = append(out, "call: "+yamlOneOrList(g.call))
 	}
-	if len(g.input) > 0 {
+	if g.inputFrom != "" {
+		out = append(out, "input: "+g.inputFrom)
+	} else if len(g.input) > 0 {
 		out = append(out, "input: "+yamlOneOrList(g.input))
 	}
 	if len(g.text) > 0 {
