@@ -34,6 +34,8 @@ type builder struct {
 	first   map[string]*unit       // message id to the first unit that holds it, for rewind
 	roots   map[string]string      // record id to the root of its tree, of subagents' records
 
+	open growing // the latest call, if some rule has more
+
 	visible []*unit // units not abandoned by a rewind, in order
 	inReset bool
 	orphans int // results without their call, counted at the end
@@ -83,7 +85,7 @@ func (b *builder) clear() {
 	b.units, b.visible = nil, nil
 	b.byID = map[hash]*unit{}
 	b.texts, b.last, b.latest = map[string]lastText{}, lastText{}, map[chat.Role]lastText{}
-	b.first = map[string]*unit{}
+	b.first, b.open = map[string]*unit{}, growing{again: b.open.again}
 	b.doubles, b.grown = make([]map[hash]*made, len(b.m.same)), nil
 }
 
@@ -293,6 +295,9 @@ func (b *builder) add(r *recordRun, u *unit, recordID hash, msgs []*made) {
 // dedupe passes a message through the entries of same. It returns the survivor, or nil if
 // that is an earlier message, unchanged.
 func (b *builder) dedupe(r *recordRun, m *made) *made {
+	if m.source.more {
+		return b.grow(r, m)
+	}
 	for i, s := range b.m.same {
 		if s.record || s.roles != nil && !s.roles[m.Role] {
 			continue
@@ -364,7 +369,44 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 		m = old
 	}
 	b.remember(m)
+	if b.m.grows && m.Role == chat.ToolCall {
+		b.open.m, b.open.msg, b.open.input = m, *m.Message, &strings.Builder{}
+		b.open.input.WriteString(m.Input)
+	}
 	return m
+}
+
+// A growing is a call whose input may go on in later records.
+type growing struct {
+	m     *made
+	msg   chat.Message     // m's, should its text be let go
+	input *strings.Builder // so far, as recorded
+	again int              // bytes of all inputs that were looked at once more
+}
+
+// againMaxBytes bounds what is looked at again because calls grow: many small pieces of a
+// long input would take time in proportion to its square.
+const againMaxBytes = 1 << 30
+
+// grow puts the input of m on the end of the latest call's, and returns that call.
+func (b *builder) grow(r *recordRun, m *made) *made {
+	o := &b.open
+	if o.m == nil || o.m.gone || o.m.unit.abandoned {
+		b.warn("more of a call's input, without the call")
+		return nil
+	}
+	if o.again += o.input.Len(); o.again > againMaxBytes {
+		b.conv.Read.Incomplete = "the inputs of calls come in too many pieces"
+		return nil
+	}
+	o.input.WriteString(m.Input)
+	msg := o.msg
+	msg.Input = o.input.String()
+	if whole := r.parsed(textGot(msg.Input)); whole.kind == gotJSON && whole.v.kind() == jsonObject {
+		msg.Input = compact(whole.v.raw)
+	}
+	*o.m = made{Message: &msg, unit: o.m.unit, source: o.m.source, never: o.m.never}
+	return o.m
 }
 
 // textsMax is how many answers at once may be compared by text: pieces of one answer follow

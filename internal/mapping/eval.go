@@ -3,6 +3,8 @@ package mapping
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/md5"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"io"
@@ -396,6 +398,9 @@ func (x *scopes) term(t *term, f *frame) got {
 			return got{}
 		}
 		g = textGot(m[1])
+	}
+	if t.hash != "" {
+		g = textGot(hashText(t.hash, x.text(g)))
 	}
 	if t.unless != nil && x.textHolds(t.unless, x.text(g)) {
 		return got{}
@@ -839,6 +844,16 @@ func patternText(s string) string {
 		n--
 	}
 	return s[:n]
+}
+
+// hashText is the step hash. Nothing is kept secret by it: it finds what is named by a hash.
+func hashText(how, s string) string {
+	if how == "md5" {
+		sum := md5.Sum([]byte(s))
+		return hex.EncodeToString(sum[:])
+	}
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
 }
 
 // decodedMaxBytes bounds what a packed text may unfold to.

@@ -55,6 +55,9 @@ func (m *Mapping) RawFilter(f File, roles ...chat.Role) (level RawFilter, made [
 				continue
 			}
 			if ru.asExpr != nil || ru.makes(want, m) {
+				if ru.more {
+					level = RawNone // a word may be cut between two records
+				}
 				level = min(level, ru.text.raw(&made), ru.input.raw(&made))
 				if ru.result != nil {
 					level = min(level, ru.result.text.raw(&made))
@@ -180,7 +183,7 @@ func (t *term) raw(made *[]string) RawFilter {
 		*made = append(*made, t.value)
 		return RawRuns
 	case termTemplate:
-		if t.decode != nil {
+		if t.decode != nil || t.hash != "" {
 			return RawNone
 		}
 		return t.template.raw(made)
@@ -189,7 +192,7 @@ func (t *term) raw(made *[]string) RawFilter {
 	}
 	// parse: json changes nothing: a JSON string inside a JSON string escapes more
 	// characters, but none of a run.
-	if t.decode != nil {
+	if t.decode != nil || t.hash != "" {
 		return RawNone
 	}
 	for _, s := range t.sels {
@@ -306,7 +309,7 @@ func (m *Mapping) IDInBytes(f File) bool {
 
 func (e *expr) inBytes() bool {
 	for _, t := range e.terms {
-		if t.kind != termSelect && t.kind != termTemplate || t.decode != nil || t.parse || t.table != nil || t.orElse != nil {
+		if t.kind != termSelect && t.kind != termTemplate || t.decode != nil || t.hash != "" || t.parse || t.table != nil || t.orElse != nil {
 			return false
 		}
 		for i, p := range t.template {

@@ -140,6 +140,7 @@ var (
 	kindWords      = []string{"string", "number", "bool", "object", "array", "null", "json_object"}
 	tagWords       = []string{"drop", "inside", "command", "args", "call"}
 	decodeWords    = []string{"uri", "base64", "hex", "zstd", "gzip"}
+	hashWords      = []string{"md5", "sha256"}
 	containerWords = []string{"jsonl", "json", "sqlite", "text"}
 )
 
@@ -248,6 +249,7 @@ var keyTable = []keyInfo{
 	{In: inRule, Name: "name", Kind: kindExpr, For: []string{"tool_call", "tool_result", "compaction"}, About: "the tool, as stored; on a compaction, a label", Example: "name: tool"},
 	{In: inRule, Name: "call", Kind: kindExpr, For: []string{"tool_call", "tool_result"}, About: "id that joins a call and its result", Example: "call: tool_use_id"},
 	{In: inRule, Name: "input", Kind: kindExpr, For: []string{"tool_call"}, About: "the arguments", Example: "input: arguments"},
+	{In: inRule, Name: "more", Kind: kindBool, Default: "false", For: []string{"tool_call"}, About: "no call of its own: its input goes on the end of the latest call's", Example: "more: true"},
 	{In: inRule, Name: "failed", Kind: kindTruth, For: []string{"tool_result"}, About: "whether the tool failed", Example: "failed: is_error"},
 	{In: inRule, Name: "result", Kind: kindResult, Of: inResult, For: []string{"tool_call"}, About: "the call's outcome on the same element, or never", Example: "result: {text: output, failed: exitCode}"},
 	{In: inRule, Name: "diff", Kind: kindDiff, Of: inDiff, For: []string{"tool_call", "tool_result"}, About: "the change that a tool made", Example: "diff: details.diff"},
@@ -291,6 +293,7 @@ var keyTable = []keyInfo{
 	{In: inExpr, Name: "after", Kind: kindText, About: "what stands behind the last occurrence of this text", Example: "{from: text, after: \"Result:\"}"},
 	{In: inExpr, Name: "past", Kind: kindRegexp, About: "what stands behind the first match of this RE2, trimmed, however long it is; no match: empty", Example: "{from: text, past: '^\\[\\w+\\] Result:'}"},
 	{In: inExpr, Name: "match", Kind: kindRegexp, About: "RE2 with exactly one group: the group of the first match", Example: "{from: file:path, match: '/([^/]+)/log/'}"},
+	{In: inExpr, Name: "hash", Kind: kindText, Values: hashWords, About: "the text's hash in hexadecimal digits, as names of folders have it", Example: "{from: path, hash: md5}"},
 	{In: inExpr, Name: "unless", Kind: kindPred, About: "predicate on the value; if it holds, the value is empty", Example: "{from: model, unless: \"<none>\"}"},
 	{In: inExpr, Name: "map", Kind: kindTextMap, About: "table of texts; what is not in it gives else", Example: "{from: who, map: {me: user, bot: assistant}}"},
 	{In: inExpr, Name: "else", Kind: kindText, Default: "empty", About: "what a value that is not in map gives", Example: "{from: who, map: {me: user}, else: assistant}"},

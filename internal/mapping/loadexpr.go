@@ -255,6 +255,7 @@ func (l *loader) steps(f *fields, t *term, p place) {
 			}
 		}
 	}
+	t.hash = l.word(f, "hash")
 	if v, at := f.at("unless"); v != nil {
 		t.unless = l.pred(v, at)
 	}

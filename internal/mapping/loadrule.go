@@ -237,6 +237,8 @@ func (l *loader) ruleFields(f *fields, r *rule) {
 	r.name = l.exprField(f, "name", text)
 	r.call = l.exprField(f, "call", text)
 	r.input = l.exprField(f, "input", text)
+	more := f.bool("more")
+	r.more = more != nil && *more
 	r.failed = l.exprField(f, "failed", truth)
 	r.diff = l.diffField(f)
 	r.child = l.exprField(f, "child", text)
@@ -383,6 +385,8 @@ func (l *loader) fieldsFit(f *fields, r *rule, maker string) {
 		need("text", addHint(inRule, "text"))
 	case slices.Contains(proseWords, made):
 		need("text", addHint(inRule, "text"))
+	case made == "tool_call" && r.more:
+		need("input", addHint(inRule, "input"))
 	case made == "tool_call":
 		need("name", addHint(inRule, "name"))
 	case made == "tool_result":

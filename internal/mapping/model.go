@@ -40,6 +40,7 @@ type Mapping struct {
 
 	prepareOnce sync.Once
 	rewinds     bool // some rule rewinds
+	grows       bool // some rule has more
 
 	labelsOnce sync.Once
 	labels     map[string][][]string // see discriminators
@@ -202,6 +203,7 @@ type rule struct {
 	text, name, call, input, failed *expr
 	result                          *result // nil: none
 	resultNever                     bool
+	more                            bool // a piece of the latest call's input
 	diff                            *diff
 	child, title                    *expr
 	time, id, reply, abandoned      *expr
@@ -275,6 +277,7 @@ type term struct {
 	after  *string
 	past   *regexp.Regexp
 	match  *regexp.Regexp // exactly one group
+	hash   string         // "md5" or "sha256"
 	unless *pred
 	table  map[string]string // map
 	orElse *string           // else

@@ -163,6 +163,7 @@ func (m *Mapping) prepare() {
 		visit = func(list []*rule, level int) {
 			for _, ru := range list {
 				m.rewinds = m.rewinds || ru.as == actRewind
+				m.grows = m.grows || ru.more
 				if level < rulesDepthMax {
 					visit(ru.first, level+1)
 					visit(ru.all, level+1)

@@ -234,13 +234,15 @@ func ruleRules() []schemaNode {
 		}
 		return keys
 	}
-	needs := map[string]string{"tool_call": "name", actRewind: "to", actRollback: "turns"}
+	needs := map[string]string{actRewind: "to", actRollback: "turns"}
 	for _, made := range slices.Concat(roleWords, actWords) {
 		then := onlyKeys(inRule, fields(made)...)
 		if slices.Contains(proseWords, made) {
 			then["required"] = []string{"text"}
 		} else if need := needs[made]; need != "" {
 			then["required"] = []string{need}
+		} else if made == "tool_call" { // more of a call has no name
+			then["anyOf"] = []schemaNode{{"required": []string{"name"}}, {"required": []string{"more", "input"}}}
 		}
 		rules = append(rules, schemaNode{"if": schemaNode{"properties": schemaNode{"as": schemaNode{"const": made}}, "required": []string{"as"}}, "then": then})
 	}
