@@ -94,6 +94,7 @@ type item struct {
 	members []member
 	heads   bool // ask the one member for its rows
 	scanned bool // the raw filter let it pass
+	hope    hope // what it may hold, as far as that was found out
 	key     key  // of files and copies, so that they are read once; none for a batch
 }
 

@@ -98,12 +98,7 @@ func (d *digester) note(n *note, body string) {
 	if d.q.words == nil {
 		return
 	}
-	folded := chat.Fold(body)
-	for i, w := range d.q.words {
-		if strings.Contains(folded, w) {
-			n.words |= 1 << i
-		}
-	}
+	n.words = d.q.in(chat.Fold(body))
 }
 
 // A found is a conversation that was read for a row, its texts gone.
@@ -207,7 +202,7 @@ type hits struct {
 
 func (h *hits) take(d *digester, m *chat.Message, n *note) {
 	h.words |= n.words
-	h.together = h.together || d.q.words != nil && n.words == d.allWords()
+	h.together = h.together || d.q.words != nil && n.words == d.q.allWords()
 	if n.hits == 0 {
 		return
 	}
@@ -227,8 +222,6 @@ func (h *hits) take(d *digester, m *chat.Message, n *note) {
 		}
 	}
 }
-
-func (d *digester) allWords() uint64 { return uint64(1)<<len(d.q.words) - 1 }
 
 // digest is the sum. The conversation is the one that asks if it was touched just now:
 // touched is the time of its files.
@@ -250,7 +243,7 @@ func (t *tally) digest(f *file, touched, now time.Time, has func(id string) bool
 		out.row.Messages = chat.Uncounted
 	}
 	out.row.Prompt = t.prompt
-	out.allWords = d.q.words != nil && said.words == d.allWords()
+	out.allWords = d.q.words != nil && said.words == d.q.allWords()
 	out.current = chat.Current(c, touched, now)
 	if d.q.needle != "" {
 		d.names(c, &out.verdict)

@@ -25,7 +25,7 @@ func (s *searching) nearest(ctx context.Context) ([]chat.Row, error) {
 	b := s.b
 	b.limit = nearestPool
 	s.r.claimed = map[key]bool{}
-	all := &searching{h: s.h, r: s.r, d: &digester{in: inIDs}, b: b, self: s.self, got: map[key][]*found{}}
+	all := &searching{h: s.h, r: s.r, d: &digester{in: inIDs}, b: b, stage: hopePhrase, self: s.self, got: map[key][]*found{}}
 	if err := all.r.newestFirst(ctx, all.r.items(), all.enough, all.work); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,18 @@ type query struct {
 	words  []string // the different words of needle; nil if it has only one
 }
 
+// in says which of the words stand in a folded text, one bit each.
+func (q query) in(folded string) (words uint64) {
+	for i, w := range q.words {
+		if strings.Contains(folded, w) {
+			words |= 1 << i
+		}
+	}
+	return words
+}
+
+func (q query) allWords() uint64 { return uint64(1)<<len(q.words) - 1 }
+
 // checkpointLine is a checkpoint's line, or what is left of it, given as a query.
 var checkpointLine = regexp.MustCompile(`(?i)^\s*(?:CHAT CHECKPOINT\s+)?UUID=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\s|$)`)
 
@@ -116,8 +128,8 @@ type demand []string
 type rawPlan struct {
 	needles []source.Needle
 	phrase  [][]int // each a demand: indexes of needles; empty: every file may match
-	words   [][]int // nil: the words cannot match without the phrase; the longest word first
-	telling int     // the word of words[0], -1 if there is none
+	words   [][]int // nil: the words cannot match without the phrase
+	told    uint64  // the words that words demand, as query.in counts them
 	every   bool    // raw bytes decide nothing, all files of the mapping must be read
 }
 
@@ -154,16 +166,9 @@ func (q query) plan(f *file, in In) *rawPlan {
 	if p.every = len(p.phrase) == 0; p.every {
 		return p
 	}
-	p.telling = -1
 	for i, w := range q.words[:min(len(q.words), wordsMax)] {
-		d := inBytes(demands(w, false))
-		if len(d) == 0 {
-			continue
-		}
-		p.words = append(p.words, p.add(d[:1])...)
-		if last := len(p.words) - 1; p.telling < 0 || len(d[0][0]) > len(p.needles[p.words[0][0]].Text) {
-			p.telling = i
-			p.words[0], p.words[last] = p.words[last], p.words[0]
+		if d := inBytes(demands(w, false)); len(d) > 0 {
+			p.words, p.told = append(p.words, p.add(d[:1])...), p.told|1<<i
 		}
 	}
 	if q.words != nil && p.words == nil {

@@ -77,8 +77,8 @@ type searching struct {
 	got      map[key][]*found    // all copies that were read, by id
 	ranked   []*found            // what matches, best first
 	currents []*found
-	deferred []*item // hold all words and not the phrase
-	late     bool    // only the deferred are left
+	stage    hope                    // what is read now is what may hold so much
+	putoff   [hopePhrase + 1][]*item // what may hold less
 
 	seen func(*chat.Conversation) // if set, is shown every conversation that is read; under mu
 }
@@ -104,14 +104,43 @@ func (s *searching) run(ctx context.Context) error {
 	if done, err := s.named(ctx, items); done || err != nil {
 		return err
 	}
-	if err := s.r.newestFirst(ctx, items, s.enough, s.work); err != nil {
-		return err
+	for s.stage = hopePhrase; s.stage > hopeless; s.stage-- {
+		if err := s.r.newestFirst(ctx, items, s.enough, s.work); err != nil {
+			return err
+		}
+		if s.one || len(s.exact()) > 0 {
+			return nil
+		}
+		items = s.putoff[s.stage-1]
 	}
-	if s.one || len(s.exact()) > 0 {
-		return nil
+	return nil
+}
+
+// putOff keeps an item for the stage of its hope, or, if that is not known, for the next.
+func (s *searching) putOff(it *item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := it.hope
+	if h == 0 {
+		h = s.stage - 1
 	}
-	s.late = true
-	return s.r.newestFirst(ctx, s.deferred, s.enough, s.work)
+	s.putoff[h] = append(s.putoff[h], it)
+}
+
+// promising says whether an item that the raw filter let pass is to be read now.
+func (s *searching) promising(ctx context.Context, it *item) (bool, error) {
+	it.scanned = true
+	if it.hope == 0 || s.stage == hopeSpread { // that the words are where they count is found out last
+		h, err := s.sift(ctx, it)
+		if err != nil {
+			return false, err
+		}
+		it.hope = h
+	}
+	if it.hope < s.stage && it.hope > hopeless {
+		s.putOff(it)
+	}
+	return it.hope >= s.stage, nil
 }
 
 // named looks for the needle as a whole id where an id costs nothing to know: in the paths
@@ -171,7 +200,7 @@ func (f *file) mayBe(id string) bool {
 // work is what one worker does with an item: filter its raw bytes, read it, judge what is in it.
 func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
 	if it.scanned {
-		if ok, err := s.sift(ctx, it); !ok || err != nil {
+		if ok, err := s.promising(ctx, it); !ok || err != nil {
 			return nil, err
 		}
 		return nil, s.read(ctx, it)
@@ -200,22 +229,20 @@ func (s *searching) work(ctx context.Context, it *item) ([]*item, error) {
 		if read {
 			return rows, err
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.deferred = append(s.deferred, rows...)
+		for _, row := range rows {
+			s.putOff(row)
+		}
 		return nil, err
 	case read:
 		if !sum.own {
-			if ok, err := s.sift(ctx, it); !ok || err != nil {
+			if ok, err := s.promising(ctx, it); !ok || err != nil {
 				return nil, err
 			}
 		}
 		return nil, s.read(ctx, it)
 	}
 	it.scanned = true
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.deferred = append(s.deferred, it)
+	s.putOff(it)
 	return nil, nil
 }
 
@@ -351,18 +378,16 @@ func (s *searching) enough(bound time.Time) bool {
 	}
 	last := s.ranked[n-1]
 	switch {
-	case s.late && last.rank() == 0:
-		return true // no phrase is left in the files to come
+	case last.rank() < s.stage.rank():
+		return true // nothing so good is left in the files to come
 	case !last.row.Updated.After(bound):
 		return false
 	case s.q.needle == "":
 		return true
 	case s.one:
 		return last.tier() == tierID
-	case s.late:
-		return last.rank() <= 1 // what hold all words in one message go before those that do not
 	}
-	return last.rank() == 0
+	return last.rank() <= s.stage.rank()
 }
 
 // read reads an item and takes in what is in it.

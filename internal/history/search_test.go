@@ -196,6 +196,38 @@ func TestWordsAreNotReadForNothing(t *testing.T) {
 	}
 }
 
+// Of files that hold all words, those that may hold them in one message are read first; of the
+// others, whose words are all over them, no more than are shown.
+func TestSpreadWordsAreReadLast(t *testing.T) {
+	w := newWorld(t, "acme", "crate")
+	w.cfg.Workers = 1
+	filler := strings.Repeat("heron port ", 10_000)
+	var rows []string
+	for i := range 40 {
+		at := w.ago(time.Duration(i+1) * hour)
+		texts := []string{"a heron", "in port"}
+		if i == 39 {
+			texts = []string{"port", "no heron in that port"}
+		}
+		lines := []string{said(at, "result", filler, "call", "1")}
+		for _, text := range texts {
+			lines = append(lines, said(at, "me", text))
+		}
+		w.write(fmt.Sprintf(".acme/x/w%02d.jsonl", i), at, lines...)
+		rows = append(rows, chatRow(fmt.Sprintf("ses_%02d", i), at.Add(-time.Minute), texts...)...)
+	}
+	w.database(".crate/a.db", w.ago(hour), rows...)
+	l := w.search("port heron", func(q *Query) { q.Limit = 5 })
+	if got, want := ids(l), "acme:w39 crate:ses_39 acme:w00 crate:ses_00 acme:w01"; got != want {
+		t.Fatalf("got  %s\nwant %s", got, want)
+	}
+	// For both words in one message all are sifted, 40 files and two batches of rows; then,
+	// newest first, what is needed until there are six.
+	if l.Work.Scanned != 41 || l.Work.Sifted > 45 || l.Work.Read > 6 {
+		t.Errorf("work: got %+v", l.Work)
+	}
+}
+
 // A word that only tools said is no reason to read a long file whole.
 func TestToolOutputIsSiftedOut(t *testing.T) {
 	w := newWorld(t, "acme")
@@ -205,7 +237,8 @@ func TestToolOutputIsSiftedOut(t *testing.T) {
 	w.write(".acme/x/talk.jsonl", at, said(at, "me", "look"), said(at, "result", filler, "call", "1"), said(at, "bot", "a heron"), said(at, "bot", "a port"))
 	for text, want := range map[string]string{"heron": "acme:talk", "port heron": "acme:talk", "heron port": "acme:talk", "kestrel": ""} {
 		l := w.search(text)
-		if ids(l) != want || l.Work.Read != int64(len(l.Rows)) || want != "" && l.Work.Sifted != 2 {
+		sifted := int64(2 * len(strings.Fields(text))) // for all words in one message, then for each
+		if ids(l) != want || l.Work.Read != int64(len(l.Rows)) || want != "" && l.Work.Sifted != sifted {
 			t.Errorf("%s: got %s, work %+v", text, ids(l), l.Work)
 		}
 	}
