@@ -85,11 +85,18 @@ func (a *app) report(r *history.Report) error {
 	fmt.Fprintf(a.out, "parlance providers --report %s\n", r.Name)
 	fmt.Fprintf(a.out, "mapping: %s, parlance %s\n", mapping, version())
 	fmt.Fprintf(a.out, "read: %s, %s\n", plural(r.Files, "file"), plural(r.Conversations, "conversation"))
-	if len(r.Kinds) == 0 {
+	if len(r.Kinds) == 0 && len(r.Fields) == 0 {
 		fmt.Fprintln(a.out, "every record is known to a rule")
 		return nil
 	}
-	fmt.Fprintf(a.out, "unknown to every rule: %s of records, in %s\n", plural(len(r.Kinds), "kind"), spanText(r.Holding))
+	for _, u := range r.Fields {
+		fmt.Fprintf(a.out, "new field with prose, which nothing reads: %s, in %s of %s, in %s; %s before had none\n", u.Path, plural(u.Records, "record"), u.Rule, spanText(u.Span), plural(u.Before, "conversation"))
+	}
+	if len(r.Kinds) == 0 {
+		fmt.Fprintln(a.out, "every record is known to a rule")
+	} else {
+		fmt.Fprintf(a.out, "unknown to every rule: %s of records, in %s\n", plural(len(r.Kinds), "kind"), spanText(r.Holding))
+	}
 	for i, k := range r.Kinds {
 		place := "a record"
 		if k.Rule != "" {
@@ -174,7 +181,14 @@ func (a *app) providerDetails(s *history.Status, all bool) {
 	for _, what := range sortedKeys(s.NoRule) {
 		put("no rule        %d of %s, in %s", s.NoRule[what], what, spanText(s.Drift[what]))
 	}
-	if len(s.NoRule) > 0 {
+	for i, u := range s.Unread {
+		if i == problemsShown && !all {
+			put("new fields     and %d more", len(s.Unread)-i)
+			break
+		}
+		put("new field      %s of %s, prose that nothing reads: %s, in %s; %s before had none", u.Path, u.Kind, plural(u.Records, "record"), spanText(u.Span), plural(u.Before, "conversation"))
+	}
+	if len(s.NoRule)+len(s.Unread) > 0 {
 		put("to show it     parlance providers --report %s (structure only)", s.Name)
 	}
 	if s.Incomplete > 0 {
@@ -251,10 +265,11 @@ func (a *app) providersJSON(list []history.Status) error {
 			NotRecorded   []string         `json:"not_recorded,omitempty"`
 			NoRule        map[string]int   `json:"no_rule,omitempty"`
 			Drift         map[string]drift `json:"no_rule_in,omitempty"`
+			Unread        []unread         `json:"unread,omitempty"`
 			Incomplete    int              `json:"incomplete,omitempty"`
 			Problems      []problem        `json:"problems,omitempty"`
 		}{s.Name, s.Title, s.Mapping, s.Replaced, broken, s.Excluded, s.Patterns, s.Files, s.Conversations, s.Messages,
-			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, driftJSON(s.Drift), s.Incomplete, problems}); err != nil {
+			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, driftJSON(s.Drift), unreadJSON(s.Unread), s.Incomplete, problems}); err != nil {
 			return err
 		}
 	}
@@ -270,10 +285,32 @@ type drift struct {
 	Last          string `json:"last"`
 }
 
+// unread is a field that nothing reads, as JSON.
+type unread struct {
+	Field   string `json:"field"`
+	Records string `json:"records"` // their type
+	Rule    string `json:"rule"`
+	N       int    `json:"n"`
+	In      drift  `json:"in"`
+	Before  int    `json:"conversations_before"`
+}
+
+func unreadJSON(list []history.Unread) []unread {
+	out := make([]unread, 0, len(list))
+	for _, u := range list {
+		out = append(out, unread{u.Path, u.Kind, u.Rule, u.Records, driftOf(u.Span), u.Before})
+	}
+	return out
+}
+
+func driftOf(s history.Span) drift {
+	return drift{s.Conversations, s.First.Version, when(s.First.At), s.Last.Version, when(s.Last.At)}
+}
+
 func driftJSON(spans map[string]history.Span) map[string]drift {
 	out := make(map[string]drift, len(spans))
 	for what, s := range spans {
-		out[what] = drift{s.Conversations, s.First.Version, when(s.First.At), s.Last.Version, when(s.Last.At)}
+		out[what] = driftOf(s)
 	}
 	return out
 }

@@ -122,9 +122,10 @@ type run struct {
 	done      int
 	progress  func(done, found int)
 
-	// watch, if set, is shown every conversation that is read, also one without messages, and
-	// with shapes the structure of what no rule knew. Several workers call it at the same time.
-	watch  func(*chat.Conversation, unknown)
+	// watch, if set, is shown every conversation that is read, also one without messages, with
+	// the fields in it that nothing reads, and with shapes the structure of what no rule knew.
+	// Several workers call it at the same time.
+	watch  func(*chat.Conversation, news)
 	shapes bool
 }
 

@@ -81,6 +81,87 @@ func (u unknown) at(k unknownKey) *mapping.Shape {
 	return u[k]
 }
 
+// news is what a conversation holds that its mapping does not know.
+type news struct {
+	unknown unknown
+	kinds   map[string]bool // types of records that made messages
+	unread  map[Field]int   // records by a field of theirs that nothing reads
+}
+
+// A Field is a field of the records of one type.
+type Field struct {
+	Kind string // the records' type, as NoRule counts types
+	Rule string // key path of the rule that takes them
+	Path string // keys joined by dots; "#" for the elements of a list
+}
+
+func (n *news) fields(kind, rule string, paths []string) {
+	if n.kinds == nil {
+		n.kinds, n.unread = map[string]bool{}, map[Field]int{}
+	}
+	n.kinds[kind] = true
+	for _, p := range paths {
+		n.unread[Field{kind, rule, p}]++
+	}
+}
+
+// Unread is prose under a key that neither a selector of the mapping nor a sample in its
+// tests has, in records that a rule takes: it is in no message.
+type Unread struct {
+	Field
+	Records int
+	Span
+	Before int // earlier conversations that have such records, without the field
+}
+
+// unreadBefore is how many earlier conversations must be without a field for it to be news.
+// What was there all along the mapping leaves out on purpose.
+const unreadBefore = 3
+
+// sightings gathers, for one provider, when records of each type were written, and fields of
+// them that nothing reads.
+type sightings struct {
+	kinds  map[string][]time.Time
+	fields map[Field]*Unread
+}
+
+func (s *sightings) add(c *chat.Conversation, met news) {
+	if s.kinds == nil {
+		s.kinds, s.fields = map[string][]time.Time{}, map[Field]*Unread{}
+	}
+	for k := range met.kinds {
+		s.kinds[k] = append(s.kinds[k], c.Updated)
+	}
+	for f, n := range met.unread {
+		u := s.fields[f]
+		if u == nil {
+			u = &Unread{Field: f}
+			s.fields[f] = u
+		}
+		u.Records += n
+		u.Span = u.Span.with(c)
+	}
+}
+
+// news are the fields that came after their records were known without them.
+func (s *sightings) news() []Unread {
+	var out []Unread
+	for f, u := range s.fields {
+		for _, at := range s.kinds[f.Kind] {
+			if at.Before(u.First.At) {
+				u.Before++
+			}
+		}
+		if u.Before >= unreadBefore {
+			out = append(out, *u)
+		}
+	}
+	slices.SortFunc(out, func(a, b Unread) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule))
+	})
+	return out
+}
+
 // A Report is what a provider's mapping does not know, without a single value of the files:
 // it may be shown to anybody. Versions are those that are numbers.
 type Report struct {
@@ -90,6 +171,7 @@ type Report struct {
 	Conversations int  // that were read
 	Holding       Span // those that hold something unknown
 	Kinds         []Unknown
+	Fields        []Unread // without their types, which are values
 }
 
 // Unknown is one kind of record, or of element of one, that no rule knows.
@@ -119,18 +201,19 @@ func (h *History) Report(ctx context.Context, name string, progress func(done, f
 		}
 	}
 	var mu sync.Mutex
-	all, spans := unknown{}, map[unknownKey]Span{}
+	all, spans, fields := unknown{}, map[unknownKey]Span{}, sightings{}
 	r.shapes = true
-	r.watch = func(c *chat.Conversation, met unknown) {
+	r.watch = func(c *chat.Conversation, met news) {
 		told := *c
 		told.Version = versionNumber.FindString(c.Version)
 		mu.Lock()
 		defer mu.Unlock()
 		out.Conversations++
-		if len(met) > 0 {
+		fields.add(&told, met)
+		if len(met.unknown) > 0 {
 			out.Holding = out.Holding.with(&told)
 		}
-		for k, shape := range met {
+		for k, shape := range met.unknown {
 			all.at(k).Merge(shape)
 			spans[k] = spans[k].with(&told)
 		}
@@ -145,6 +228,7 @@ func (h *History) Report(ctx context.Context, name string, progress func(done, f
 	for _, k := range keys {
 		out.Kinds = append(out.Kinds, Unknown{Rule: k.rule, Span: spans[k], Shape: all[k]})
 	}
+	out.Fields = fields.news()
 	return out, nil
 }
 

@@ -43,6 +43,34 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// A field that holds prose and that the mapping has never met is news, once it comes to
+// records that were known without it. What is there from the beginning, what holds no prose,
+// and what some selector reads, is none.
+func TestUnreadFields(t *testing.T) {
+	w := newWorld(t)
+	for i, age := range []time.Duration{90 * hour, 80 * hour, 70 * hour} {
+		w.write(".acme/x/old"+string(rune('a'+i))+".jsonl", w.ago(age), said(w.ago(age), "me", "hi", "v", "2.1.0", "mood", "a mood from the first day"))
+	}
+	extra := []string{"v", "2.2.0", "mood", "a mood from the first day", "hint", "what the tool thinks of it", "count", "12"}
+	w.write(".acme/x/new.jsonl", w.ago(50*hour), said(w.ago(50*hour), "me", "ho", extra...), said(w.ago(50*hour), "me", "ho ho", extra...))
+	w.write(".acme/x/newer.jsonl", w.ago(10*hour), said(w.ago(10*hour), "me", "ha", extra...))
+	all, err := w.open().Providers(context.Background(), []string{"acme"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all[0].Unread; len(got) != 1 || !got[0].First.At.Equal(w.ago(50*hour)) || got[0].Path != "hint" || got[0].Kind != "me" || got[0].Records != 3 || got[0].Before != 3 ||
+		got[0].Conversations != 2 || got[0].First.Version != "2.2.0" || !strings.HasPrefix(got[0].Rule, "messages[") {
+		t.Errorf("got %+v", got)
+	}
+	r, err := w.open().Report(context.Background(), "acme", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Fields) != 1 || r.Fields[0].Path != "hint" || len(r.Kinds) != 0 {
+		t.Errorf("got %+v", r)
+	}
+}
+
 // What must not be handed out is not even there as structure.
 func TestReportLeavesOutWhatIsExcluded(t *testing.T) {
 	w := newWorld(t)

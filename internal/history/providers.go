@@ -32,6 +32,7 @@ type Status struct {
 	NotRecorded []string
 	NoRule      map[string]int  // records, and blocks of records, that no rule knew
 	Drift       map[string]Span // for each of NoRule, the conversations that hold it
+	Unread      []Unread        // what has come to records that a rule knows, and nothing reads
 	Incomplete  int             // conversations that reached a limit
 	Excluded    bool            // by the configuration; nothing of it was read
 	Problems    []Problem
@@ -71,10 +72,15 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 	// What a new version writes may be all there is in a file: conversations without a message
 	// count here.
 	var mu sync.Mutex
-	r.watch = func(c *chat.Conversation, _ unknown) {
+	kinds := map[string]*sightings{}
+	r.watch = func(c *chat.Conversation, met news) {
 		mu.Lock()
 		defer mu.Unlock()
 		st := status[c.Provider]
+		if kinds[c.Provider] == nil {
+			kinds[c.Provider] = &sightings{}
+		}
+		kinds[c.Provider].add(c, met)
 		for what, n := range c.Read.NoRule {
 			st.NoRule[what] += n
 			st.Drift[what] = st.Drift[what].with(c)
@@ -123,6 +129,9 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 	var out []Status
 	for _, name := range slices.Sorted(maps.Keys(status)) {
 		st := status[name]
+		if k := kinds[name]; k != nil {
+			st.Unread = k.news()
+		}
 		if st.Conversations > 0 {
 			for _, what := range recordable {
 				if !has[name][what] {

@@ -48,21 +48,24 @@ func (r *run) readMember(ctx context.Context, m member, opts mapping.ReadOptions
 	defer release()
 	r.work.read.Add(1)
 	opts.Rows = m.wanted()
-	var met unknown
+	var met news
 	if r.shapes {
-		opts.News = func(rule, kind, element string) { met.add(rule, kind, element) }
+		opts.News = func(rule, kind, element string) { met.unknown.add(rule, kind, element) }
+	}
+	if r.watch != nil {
+		opts.Unread = met.fields
 	}
 	if m.f.Size < endsFromBytes {
 		opts.Ends = 0
 	}
 	err = m.f.m.Read(ctx, m.f.File, opts, func(c *chat.Conversation) error {
 		if r.h.exclude.conversation(c) {
-			met = nil
+			met = news{}
 			return nil
 		}
 		if r.watch != nil {
 			r.watch(c, met)
-			met = nil
+			met = news{}
 		}
 		if len(c.Messages) == 0 {
 			r.empty(m.f, c)

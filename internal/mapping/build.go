@@ -619,6 +619,9 @@ func (b *builder) record(x *scopes, origin chat.Origin, raw string, sub func(key
 	default:
 		rd.Used++
 	}
+	if b.opts.Unread != nil && len(r.out) > 0 && !r.unknown {
+		b.opts.Unread(b.m.label("", x.rec, x), r.out[0].source.path, b.m.knownKeys().unread(x.rec.raw))
+	}
 	if x.tr != nil {
 		x.tr.judge(r, held)
 	}

@@ -39,6 +39,8 @@ type Mapping struct {
 	tests   []*test
 
 	prepareOnce sync.Once
+	keysOnce    sync.Once
+	keySense    *keySense
 	rewinds     bool // some rule rewinds
 	grows       bool // some rule has more
 

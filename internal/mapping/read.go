@@ -60,6 +60,10 @@ type ReadOptions struct {
 	// which it was met ("" for a whole record), its type as Report.NoRule counts it, and itself
 	// as JSON.
 	News func(rule, kind, element string)
+	// Unread, if set, is told of each record that made messages: its type as Report.NoRule
+	// counts types, the rule of its first message, and the fields in it that hold prose and
+	// that nothing in the mapping knows (see unread.go), mostly none.
+	Unread func(kind, rule string, fields []string)
 
 	keys    map[string]bool // gathers copied.prefix keys
 	explain *explainer      // watches, if set
