@@ -58,6 +58,8 @@ type app struct {
 	homes, roots, mappings []string
 	json                   bool
 
+	terminal func(stream any) bool
+
 	set      *mapping.Set // once opened
 	reported map[string]bool
 }
@@ -73,7 +75,7 @@ func Run(args []string, in io.Reader, out, errw io.Writer) int {
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	a := &app{in: in, out: out, err: errw, reported: map[string]bool{}}
+	a := &app{in: in, out: out, err: errw, terminal: isTerminal, reported: map[string]bool{}}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)

@@ -82,12 +82,24 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 	if info, err := os.Stat(what); err == nil && info.IsDir() && f.as == "" {
 		return a.explainFolder(ctx, h, what)
 	}
-	e, err := h.Explain(ctx, what, f.as, mapping.ExplainOptions{All: f.all, Line: f.line})
+	redact := render.Redactor(render.Secrets)
+	e, err := h.Explain(ctx, what, f.as, mapping.ExplainOptions{All: f.all, Line: f.line, Redact: redact.Text})
 	if err != nil {
 		if errors.Is(err, mapping.ErrNoLine) {
 			return wrong("parlance explain: %v", err)
 		}
 		return a.loadError(err)
+	}
+	for i := range e.NoRule {
+		withoutSecrets(e.NoRule[i].Fields)
+	}
+	for _, told := range e.Told {
+		for _, looks := range told.Looks {
+			withoutSecrets(looks.Fields)
+		}
+	}
+	if e.Look != nil {
+		withoutSecrets(e.Look.Fields)
 	}
 	p := &explanation{Explanation: e, what: what, f: f}
 	e.Next = p.next()
@@ -99,10 +111,14 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 		})
 	}
 	if a.json {
-		enc := json.NewEncoder(a.out)
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(e); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprint(a.out, redact.JSON(b.String())); err != nil {
 			return err
 		}
 	} else {
@@ -114,7 +130,7 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 		default:
 			p.summary()
 		}
-		if _, err := fmt.Fprint(a.out, render.Clean(p.b.String())); err != nil {
+		if _, err := fmt.Fprint(a.out, redact.Text(render.Clean(p.b.String()))); err != nil {
 			return err
 		}
 	}
@@ -127,6 +143,19 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 		return &exitError{exitNone, ""}
 	}
 	return nil
+}
+
+// withoutSecrets replaces values of fields whose name tells that they are secrets.
+func withoutSecrets(fields []mapping.FieldLook) {
+	for i := range fields {
+		for j := range fields[i].Values {
+			v := &fields[i].Values[j]
+			front := `"` + fields[i].Path + `":"`
+			if shown, ok := strings.CutPrefix(secretless(front+v.Value+`"`), front); ok {
+				v.Value = strings.TrimSuffix(shown, `"`)
+			}
+		}
+	}
 }
 
 // explainFolder says in a line each how the files below a folder are read.

@@ -21,15 +21,18 @@ func (a *app) forkCommand() *cobra.Command {
 		Use:   "fork SEARCH...",
 		Short: "Print a conversation, or a slice of it, to be pasted into another chat",
 		Long: `Fork picks one conversation and prints a transcript of it that fits into another chat:
-long texts cut in their middle, what was cut counted, and a note that it is reference
-material. SEARCH is an id, a checkpoint, or words; an id counts for more than a checkpoint,
+long texts cut in their middle, what was cut counted, secrets replaced, and a note that it
+is reference material. SEARCH is an id, a checkpoint, or words; an id counts for more than a checkpoint,
 that for more than what the user said, that for more than what the assistant said; among
 equals the newest wins. Without SEARCH it is the newest conversation.`,
 		Example: `  parlance fork claude_code:7a1e0c52
   parlance fork "port found" --start 4f6c1f0e`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, search []string) error {
-			o.Redact = a.redactor(raw)
+			var err error
+			if o.Redact, err = a.redactor("fork", raw); err != nil {
+				return err
+			}
 			return a.fork(cmd, words(search), o)
 		},
 	}
@@ -37,8 +40,7 @@ equals the newest wins. Without SEARCH it is the newest conversation.`,
 	flags.StringVar(&o.StartCheckpoint, "start", "", "begin at the checkpoint whose slug or UUID contains this")
 	flags.StringVar(&o.EndCheckpoint, "end", "", "end at the checkpoint whose slug or UUID contains this")
 	flags.IntVar(&o.Tokens, "tokens", render.TokensDefault, "budget of the whole answer, at 3 bytes a token")
-	flags.BoolVar(&raw, "no-redact", false, "leave secrets in")
-	_ = flags.MarkHidden("no-redact") // until there are rules: it would promise what is not done
+	flags.BoolVar(&raw, "no-redact", false, noRedactUsage)
 	return cmd
 }
 
@@ -57,7 +59,7 @@ func (a *app) fork(cmd *cobra.Command, search string, o render.ForkOptions) erro
 	var missing *history.NotFoundError
 	if errors.As(err, &missing) {
 		a.problems(missing.Problems)
-		return none("%s", render.Miss(render.ForkMiss(search), missing.Nearest, missing.Looked))
+		return none("%s", secretless(render.Miss(render.ForkMiss(search), missing.Nearest, missing.Looked)))
 	}
 	var silent *history.UnreadableError
 	if errors.As(err, &silent) {

@@ -57,6 +57,7 @@ func (a *app) infer(ctx context.Context, path string, opts mapping.InferOptions,
 			return err
 		}
 	}
+	opts.Redact = secretless
 	draft, err := mapping.Infer(ctx, path, opts)
 	switch {
 	case ctx.Err() != nil:
@@ -66,12 +67,13 @@ func (a *app) infer(ctx context.Context, path string, opts mapping.InferOptions,
 	case err != nil:
 		return wrong("parlance infer: %v", err)
 	}
+	draft.YAML = opts.Redact(draft.YAML) // what stands in comments
 	if a.json {
 		return a.draftJSON(draft)
 	}
 	fmt.Fprint(a.out, draft.YAML)
 	for _, line := range draft.Summary {
-		fmt.Fprintln(a.err, render.Clean(line))
+		fmt.Fprintln(a.err, render.Clean(opts.Redact(line)))
 	}
 	return nil
 }

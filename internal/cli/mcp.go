@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"parlance/internal/mcpserver"
+	"parlance/internal/render"
 	"parlance/mappings"
 )
 
@@ -39,7 +40,7 @@ configuration.`,
 			if err != nil {
 				return err
 			}
-			o := mcpserver.Options{Version: programVersion(), Providers: set.Names(), Redact: a.redactor(false), Verbose: verbose}
+			o := mcpserver.Options{Version: programVersion(), Providers: set.Names(), Redact: render.Secrets, Verbose: verbose}
 			if !cmd.Flags().Changed("http") {
 				return mcpserver.Serve(cmd.Context(), h, a.in, a.out, a.err, o)
 			}

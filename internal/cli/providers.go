@@ -104,7 +104,7 @@ func (a *app) report(r *history.Report) error {
 		}
 		fmt.Fprintf(a.out, "\n%d. %s, %s, in %s\n", i+1, place, plural(k.Shape.Count, "time"), spanText(k.Span))
 		for _, line := range k.Shape.Lines() {
-			fmt.Fprintf(a.out, "   %s\n", line)
+			fmt.Fprintf(a.out, "   %s\n", secretless(line)) // a key may be one
 		}
 	}
 	fmt.Fprintln(a.out, "\nkeys, kinds of values, and counts; no value of any file. Keys that look like data are shown as *:\nlook over the others before you show this.")

@@ -26,6 +26,7 @@ type showFlags struct {
 	as               string
 	all, follow, raw bool
 	tokens           int
+	redact           render.Redactor
 	turns            turnsFlags
 }
 
@@ -49,8 +50,7 @@ id that no other has, or the path of a file, of which all conversations are prin
 	flags.BoolVar(&f.all, "all", false, "reasoning, system and abandoned messages too")
 	flags.BoolVar(&f.follow, "follow", false, "keep printing as the conversation grows")
 	flags.IntVar(&f.tokens, "tokens", 0, "print about this many tokens at most, and count the rest; 0 = everything")
-	flags.BoolVar(&f.raw, "no-redact", false, "leave secrets in")
-	_ = flags.MarkHidden("no-redact") // until there are rules: it would promise what is not done
+	flags.BoolVar(&f.raw, "no-redact", false, noRedactUsage)
 	f.turns.register(flags)
 	return cmd
 }
@@ -71,13 +71,17 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 	if err := f.turns.check(f.format); err != nil {
 		return err
 	}
+	var err error
+	if f.redact, err = a.redactor("show", f.raw); err != nil {
+		return err
+	}
 	h, err := a.open()
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(a.out)
 	if f.format == "turns" {
-		return a.showTurns(ctx, h, out, what, f.as, &f.turns, a.redactor(f.raw))
+		return a.showTurns(ctx, h, out, what, f.as, &f.turns, f.redact)
 	}
 	n := 0
 	var last *chat.Conversation
@@ -86,7 +90,7 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 		n++
 		last = c
 		if f.format == "messages" {
-			return render.MessagesJSON(out, c, a.redactor(f.raw))
+			return render.MessagesJSON(out, c, f.redact)
 		}
 		if n > 1 {
 			if f.follow {
@@ -129,7 +133,7 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 }
 
 func (a *app) printer(out *bufio.Writer, f *showFlags) *render.Printer {
-	o := render.ShowOptions{All: f.all, Clean: isTerminal(a.out), Tokens: f.tokens, Redact: a.redactor(f.raw)}
+	o := render.ShowOptions{All: f.all, Clean: isTerminal(a.out), Tokens: f.tokens, Redact: f.redact}
 	switch f.format {
 	case "text":
 		return render.NewText(out, o)
@@ -139,9 +143,25 @@ func (a *app) printer(out *bufio.Writer, f *showFlags) *render.Printer {
 	return render.NewMarkdown(out, o)
 }
 
-// redactor replaces secrets in what leaves. The rules come with the trust work; until then
-// nothing is replaced, and --no-redact changes nothing.
-func (a *app) redactor(raw bool) render.Redactor { return nil }
+// secretless is a text without secrets, for what is said beside an answer.
+func secretless(text string) string { return render.Redactor(render.Secrets).Text(text) }
+
+const noRedactUsage = "leave secrets in; for a person at a terminal"
+
+// redactor replaces secrets in what a command prints, unless a person wants them. Output that
+// goes into a pipe or a file is redacted like any other: it is where agents read. The flag
+// counts if input or output is a terminal, so that a person can write into a file. It guards
+// against mistakes, not against a program that makes itself a terminal: that could as well read
+// the transcript itself.
+func (a *app) redactor(command string, raw bool) (render.Redactor, error) {
+	switch {
+	case !raw:
+		return render.Secrets, nil
+	case a.terminal(a.in), a.terminal(a.out):
+		return nil, nil
+	}
+	return nil, wrong("parlance %s: --no-redact: neither input nor output is a terminal: it is for a person at one", command)
+}
 
 // readNotes says on stderr what of a conversation could not be read.
 func (a *app) readNotes(c *chat.Conversation) {
@@ -175,9 +195,9 @@ func (a *app) loadError(err error) error {
 		return none("parlance: %s", silent.Error())
 	case errors.As(err, &missing):
 		a.problems(missing.Problems)
-		return none("%s", render.Miss(missing.Error()+".", missing.Nearest, missing.Looked))
+		return none("%s", secretless(render.Miss(missing.Error()+".", missing.Nearest, missing.Looked)))
 	case errors.As(err, &several):
-		return wrong("%s; name one of them whole, or its file:\n%s", several.Error(), render.Listing(several.Candidates, render.ListingOptions{Titles: true, Tokens: -1}))
+		return wrong("%s; name one of them whole, or its file:\n%s", several.Error(), secretless(render.Listing(several.Candidates, render.ListingOptions{Titles: true, Tokens: -1})))
 	}
 	return err
 }

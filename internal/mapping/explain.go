@@ -269,6 +269,8 @@ type ExplainOptions struct {
 	Keys func(ctx context.Context, id string) (keys map[string]bool, ok bool)
 	// Hide, if set, says of a conversation that it must not be shown.
 	Hide func(*chat.Conversation) bool
+	// Redact, if set, sees every value before it is cut and shown.
+	Redact func(text string) string
 }
 
 const (
@@ -278,6 +280,9 @@ const (
 	headsMax = 100
 	// reasonRunes keeps a reason short that begins with a path.
 	reasonRunes = 400
+	// redactedBytes is how much of a value is looked through for secrets before the little of it
+	// that is shown is cut.
+	redactedBytes = 8 << 10
 	// brokenNamedMax is how many broken records are named.
 	brokenNamedMax = 20
 )
@@ -309,6 +314,9 @@ type selInfo struct {
 func (m *Mapping) Explain(ctx context.Context, f File, o ExplainOptions) (*Explanation, error) {
 	m.prepare()
 	e := &explainer{m: m, o: o, infos: m.selectorInfos(), quote: quoteValue}
+	if o.Redact != nil {
+		e.quote = func(s string) string { return quoteValue(o.Redact(head(s, redactedBytes))) }
+	}
 	out := &Explanation{File: f.Path, SizeBytes: f.Size, Provider: m.Name, Mapping: m.File}
 	opts := ReadOptions{Row: o.Row, Keys: o.Keys, explain: e, Keep: func(msg *chat.Message) bool {
 		msg.Note = true // its place and marks stay, its text goes

@@ -73,7 +73,14 @@ func (d *drafting) shortener() *shortener {
 // text is a text of a sample: cut, redacted or replaced.
 func (s *shortener) text(key, text string) string {
 	if s.redact != nil {
-		text = s.redact(text)
+		// The key may be all that tells a secret.
+		front := `"` + key + `":"`
+		whole, ok := strings.CutPrefix(s.redact(front+text+`"`), front)
+		if inner, closed := strings.CutSuffix(whole, `"`); ok && closed {
+			text = inner
+		} else {
+			text = s.redact(text)
+		}
 	}
 	if s.filler && !s.kept(key, text) {
 		rs := []rune(text)

@@ -116,7 +116,7 @@ func (t *trace) begin(x *scopes, origin chat.Origin, raw string) {
 	n := t.e.sum.records + t.sum.records
 	r.n = n
 	if t.e.wants(t.src, n, origin) {
-		r.told = &Record{N: n, Line: origin.Line, Pointer: origin.Pointer, Raw: sketch(raw)}
+		r.told = &Record{N: n, Line: origin.Line, Pointer: origin.Pointer, Raw: sketch(raw, t.e.o.Redact)}
 	}
 	t.records = append(t.records, r)
 }
@@ -476,7 +476,7 @@ func (t *trace) group(r *recordRun, path, where string, el *value) {
 	case i >= 0:
 	case len(t.sum.groups) < groupsMax:
 		i = len(t.sum.groups)
-		t.sum.groups = append(t.sum.groups, &newsGroup{NoRule: NoRule{Rule: where, Type: label, Shape: shapeOf(r.m, path, el, quiet(r.scopes)), Example: sketch(el.raw)}})
+		t.sum.groups = append(t.sum.groups, &newsGroup{NoRule: NoRule{Rule: where, Type: label, Shape: shapeOf(r.m, path, el, quiet(r.scopes)), Example: sketch(el.raw, t.e.o.Redact)}})
 	default:
 		i = groupsMax - 1
 		t.sum.groups[i].Type, t.sum.groups[i].Rule, t.sum.groups[i].Shape = "other", "", nil

@@ -23,13 +23,21 @@ const (
 // blank, and what lies beyond quoteValueRunes is cut.
 func quoteValue(s string) string {
 	if most := quoteValueRunes * 8; len(s) > most { // no more is looked at than may be shown
-		for most > 0 && !utf8.RuneStart(s[most]) {
-			most--
-		}
-		s = s[:most] + " …"
+		s = head(s, most) + " …"
 	}
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	return strings.Clone(cutRunes(s, quoteValueRunes)) // the record's bytes are gone soon
+}
+
+// head is the beginning of s in at most n bytes.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // cutRunes keeps the first n characters, the last of which says that there were more.
@@ -41,11 +49,14 @@ func cutRunes(s string, n int) string {
 }
 
 // sketch shows what a record is made of: its keys, short values whole, long ones begun,
-// lists and objects closed.
-func sketch(raw string) string {
+// lists and objects closed. redact may be nil.
+func sketch(raw string, redact func(string) string) string {
 	v := &value{raw: raw}
 	var a arena
 	if v.kind() != jsonObject || v.open(&a) < 0 {
+		if redact != nil {
+			raw = redact(head(raw, redactedBytes))
+		}
 		return quoteValue(raw)
 	}
 	var b strings.Builder
@@ -58,7 +69,15 @@ func sketch(raw string) string {
 			break
 		}
 		m := &v.members[i]
-		b.WriteString(`"` + cutRunes(m.key, sketchRunes) + `":` + sketchValue(&m.val))
+		text := sketchValue(&m.val)
+		if redact != nil && m.val.kind() == jsonString {
+			name := `"` + m.key + `":` // which may be all that tells a secret
+			whole := name + head(m.val.raw, redactedBytes)
+			if shown := redact(whole); shown != whole {
+				text = cutRunes(strings.TrimPrefix(shown, name), 2*sketchRunes)
+			}
+		}
+		b.WriteString(`"` + cutRunes(m.key, sketchRunes) + `":` + text)
 	}
 	b.WriteByte('}')
 	return quoteValue(b.String())

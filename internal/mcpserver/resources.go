@@ -190,7 +190,8 @@ func (t *talker) page(c *chat.Conversation, want int) (string, error) {
 			}
 			bytes += n
 			if pages == want {
-				p.Message(piece)
+				p.Message(piece.Message)
+				p.Redacted(piece.marks)
 			}
 		}
 	}
@@ -216,55 +217,61 @@ const aroundBytes = 150
 // pageNote is a line of prose that could be taken for our note on pages.
 var pageNote = regexp.MustCompile(`(^|[\r\n\x{85}\x{2028}\x{2029}])( {0,3}\*Page \d)`)
 
+// A piece is a part of a message, and the marks in it that stand for secrets, if those are
+// replaced already.
+type piece struct {
+	*chat.Message
+	marks []render.Secret
+}
+
 // pieces are a message in parts that fit on a page: itself, if it does. A cut falls between
-// characters, after a line if there is one, and never into a secret.
-func pieces(m *chat.Message, redact render.Redactor) []*chat.Message {
+// characters, after a line if there is one. Secrets are replaced before: a cut would take what
+// tells that they are some. It falls into no mark.
+func pieces(m *chat.Message, redact render.Redactor) []piece {
 	if m.Role != chat.ToolCall && m.Role != chat.ToolResult && pageNote.MatchString(m.Text) {
 		escaped := *m
 		escaped.Text = pageNote.ReplaceAllString(m.Text, `$1\$2`)
 		m = &escaped
 	}
-	body := m.Body()
-	if len(body) <= pieceBytes && len(m.Diff) <= pieceBytes {
-		return []*chat.Message{m}
+	if len(m.Body()) <= pieceBytes && len(m.Diff) <= pieceBytes {
+		return []piece{{Message: m}}
 	}
-	var secrets []render.Secret
-	if redact != nil {
-		secrets = redact(body)
-	}
-	var out []*chat.Message
-	put := func(text, diff string) {
-		piece := *m
-		piece.Diff = diff
+	var out []piece
+	put := func(text, diff string, marks []render.Secret) {
+		part := *m
+		part.Diff = diff
 		if m.Role == chat.ToolCall {
-			piece.Input = text
+			part.Input = text
 		} else {
-			piece.Text = text
+			part.Text = text
 		}
 		if n := len(out); n > 0 && m.Tool != "" {
-			piece.Tool = fmt.Sprintf("%s, part %d", m.Tool, n+1)
+			part.Tool = fmt.Sprintf("%s, part %d", m.Tool, n+1)
 		}
-		out = append(out, &piece)
+		out = append(out, piece{&part, marks})
 	}
-	for at := 0; at < len(body); {
-		n := len(body) - at
-		if n > pieceBytes {
-			n = breakAt(body[at:], pieceBytes)
-			for _, s := range secrets {
-				if s.From < at+n && at+n < s.To && s.From > at {
-					n = s.From - at
+	cut := func(text string, put func(part string, marks []render.Secret)) {
+		text, marks := redact.Marked(text)
+		for at := 0; at < len(text); {
+			n := breakAt(text[at:], pieceBytes)
+			here := 0
+			for here < len(marks) && marks[here].From < at+n {
+				if mark := marks[here]; mark.To > at+n {
+					if n = mark.From - at; n == 0 { // as if any mark were that long
+						n = mark.To - at
+						here++
+					}
+					break
 				}
+				here++
 			}
+			put(text[at:at+n], marks[:here])
+			at, marks = at+n, marks[here:]
 		}
-		put(body[at:at+n], "")
-		at += n
 	}
+	cut(m.Body(), func(part string, marks []render.Secret) { put(part, "", marks) })
 	if len(m.Diff) > pieceBytes {
-		for rest := m.Diff; rest != ""; {
-			n := min(len(rest), breakAt(rest, pieceBytes))
-			put("", rest[:n])
-			rest = rest[n:]
-		}
+		cut(m.Diff, func(part string, marks []render.Secret) { put("", part, marks) })
 	} else if len(out) > 0 {
 		out[len(out)-1].Diff = m.Diff
 	}

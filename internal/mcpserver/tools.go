@@ -163,6 +163,10 @@ func (t *talker) redact(rows []chat.Row) []chat.Row {
 		for _, text := range []*string{&rows[i].Title, &rows[i].Prompt, &rows[i].First, &rows[i].Last} {
 			*text = t.o.Redact.Text(*text)
 		}
+		for j := range rows[i].Checkpoints { // the UUID names it all the same
+			mark := &rows[i].Checkpoints[j]
+			mark.Slug = t.o.Redact.Text(mark.Slug)
+		}
 	}
 	return rows
 }

@@ -130,12 +130,14 @@ func (t *Tools) describe(tool, args string, o *TurnsOptions) (detail, full strin
 		return "", "", diff{}
 	}
 	row := t.details[tool]
-	in := input{redact: o.Redact}
+	// All of it at once: often only the name of a field tells that its value is a secret.
+	args = o.Redact.input(valid(args), o.counted())
+	in := input{}
 	switch v := decodeInput(args).(type) {
 	case map[string]any:
 		in.object = v
 	case string:
-		text := in.text(v)
+		text := v
 		if row != nil && len(row.Patch) > 0 {
 			detail, change = patchDiff(text, o.limit(inputDiffLines))
 		} else {
@@ -184,17 +186,14 @@ func (t *Tools) title(s string, o *TurnsOptions) string {
 	if t == nil || s == "" {
 		return ""
 	}
-	return flatten(strings.TrimSpace(input{redact: o.Redact}.text(s)), t.table.Others.Runes)
+	return flatten(strings.TrimSpace(o.Redact.whole(valid(s), o.counted())), t.table.Others.Runes)
 }
 
 // bareRunes caps an input that is a text and no object, as the command of a shell.
 const bareRunes = 300
 
-// An input is a call's arguments, read without their secrets.
-type input struct {
-	object map[string]any
-	redact Redactor
-}
+// An input is a call's arguments, without their secrets.
+type input struct{ object map[string]any }
 
 // decodeInput is an input as a JSON value: an object or list if it is one, else a string.
 func decodeInput(s string) any {
@@ -209,13 +208,11 @@ func decodeInput(s string) any {
 	return s
 }
 
-func (in input) text(s string) string { return in.redact.whole(valid(s), tally{}) }
-
 // first is the string of the first key that has one.
 func (in input) first(keys []string) (string, bool) {
 	for _, key := range keys {
 		if s, ok := in.object[key].(string); ok {
-			return in.text(s), true
+			return s, true
 		}
 	}
 	return "", false
@@ -225,7 +222,7 @@ func (in input) first(keys []string) (string, bool) {
 func (in input) plain(key string) string {
 	switch v := in.object[key].(type) {
 	case string:
-		return in.text(v)
+		return v
 	case json.Number:
 		return v.String()
 	case bool:
@@ -262,7 +259,7 @@ func (in input) objects(key string) []input {
 	list, _ := in.object[key].([]any)
 	for _, e := range list {
 		if o, ok := e.(map[string]any); ok {
-			out = append(out, input{o, in.redact})
+			out = append(out, input{o})
 		}
 	}
 	return out
@@ -339,7 +336,7 @@ func (t *Tools) candidate(in input, v any) string {
 		if len(s) >= o.Hex[0] && len(s) <= o.Hex[1] && strings.Trim(s, "0123456789abcdefABCDEF") == "" {
 			return ""
 		}
-		line, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimLeft(in.text(v), " \t\r\n"), "\r", "\n"), "\n")
+		line, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimLeft(v, " \t\r\n"), "\r", "\n"), "\n")
 		return chat.Head(line, o.Runes)
 	case []any:
 		var found []string
@@ -348,7 +345,7 @@ func (t *Tools) candidate(in input, v any) string {
 				found = append(found, s)
 			}
 		}
-		return chat.Head(in.text(strings.Join(found, ", ")), o.Runes)
+		return chat.Head(strings.Join(found, ", "), o.Runes)
 	}
 	return ""
 }

@@ -36,9 +36,9 @@ func (d diff) settled() diff {
 }
 
 // without is d with the secrets in its lines replaced, one of which may go over several lines.
-func (d diff) without(r Redactor) diff {
+func (d diff) without(r Redactor, counts tally) diff {
 	if r != nil && len(d.lines) > 0 {
-		d.lines = strings.Split(r.whole(strings.Join(d.lines, "\n"), tally{}), "\n")
+		d.lines = strings.Split(r.whole(strings.Join(d.lines, "\n"), counts), "\n")
 	}
 	return d
 }

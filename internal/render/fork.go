@@ -482,6 +482,7 @@ Please proceed with the user's previous prompt.
 		list := make([]chat.Checkpoint, len(f.marks))
 		for i, mark := range f.marks {
 			list[i] = mark.Checkpoint
+			list[i].Slug = f.o.Redact.Text(list[i].Slug)
 		}
 		if len(list) == 0 {
 			notes = append(notes, "It has no checkpoints.")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,12 +100,17 @@ func RowJSON(r *chat.Row) []byte {
 }
 
 // MessagesJSON writes everything there is of a conversation as one JSON document on one
-// line, hidden messages included and marked. redact may be nil.
+// line, hidden messages included and marked. redact may be nil; what it replaced is counted at
+// the end.
 func MessagesJSON(w io.Writer, c *chat.Conversation, redact Redactor) error {
 	counts := tally{}
 	row := chat.NewRow(c)
 	row.Title = redact.whole(row.Title, counts)
 	row.Prompt = redact.whole(row.Prompt, counts)
+	row.Checkpoints = slices.Clone(row.Checkpoints)
+	for i := range row.Checkpoints {
+		row.Checkpoints[i].Slug = redact.whole(row.Checkpoints[i].Slug, counts)
+	}
 	out := sink{w: w}
 	out.put(`{"conversation":`, string(RowJSON(&row)), `,"messages":[`)
 	for i := range c.Messages {
@@ -114,7 +120,7 @@ func MessagesJSON(w io.Writer, c *chat.Conversation, redact Redactor) error {
 		m := &c.Messages[i]
 		out.put(string(encode(messageJSON{
 			N: i + 1, ID: m.ID, Role: m.Role, Text: redact.whole(m.Text, counts), Tool: m.Tool, Call: m.Call,
-			Input: inputJSON(redact.whole(m.Input, counts)), Failed: m.Failed, Running: m.Running, Time: stamp(m.Time),
+			Input: inputJSON(redact.input(m.Input, counts)), Failed: m.Failed, Running: m.Running, Time: stamp(m.Time),
 			Reply: m.Reply, Child: fullID(c.Provider, m.Child), Title: redact.whole(m.Title, counts), Abandoned: m.Abandoned, Inherited: m.Inherited,
 			Diff: redact.whole(m.Diff, counts), Line: m.Origin.Line, Origin: pointer(m.Origin),
 		})))
@@ -125,7 +131,7 @@ func MessagesJSON(w io.Writer, c *chat.Conversation, redact Redactor) error {
 	for _, b := range r.Broken {
 		read.Broken = append(read.Broken, brokenJSON(b))
 	}
-	out.put(`],"read":`, string(encode(read)), "}\n")
+	out.put(`],"read":`, string(encode(read)), counts.json(), "}\n")
 	return out.err
 }
 

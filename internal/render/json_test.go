@@ -77,8 +77,7 @@ func TestMessagesJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"prompt":"Which [redacted: port]?"`, `"text":"Which [redacted: port]?"`,
-		// No longer JSON, so it is a string.
-		`"input":"{\"z\":1,\"a\":[redacted: 12345678901234567890]}"`} {
+		`"input":{"z":1,"a":"[redacted: 12345678901234567890]"}`, `,"redacted":{"12345678901234567890":1,"port":2}}`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %s in\n%s", want, b.String())
 		}

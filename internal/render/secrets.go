@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,6 +43,14 @@ func (t tally) String() string {
 	return fmt.Sprintf("%s redacted (%s)", count(total, "secret"), strings.Join(kinds, ", "))
 }
 
+// json is the member that says in a JSON document what was redacted, "" if nothing was.
+func (t tally) json() string {
+	if len(t) == 0 {
+		return ""
+	}
+	return `,"redacted":` + string(encode(t))
+}
+
 // count is "1 secret", "2 secrets".
 func count(n int, thing string) string {
 	if n == 1 {
@@ -68,7 +77,7 @@ func (r Redactor) apply(text string, from, to int, counts tally) string {
 		if s.From > at {
 			b.WriteString(text[at:s.From])
 		}
-		b.WriteString("[redacted: " + line(s.Kind) + "]")
+		b.WriteString(mark(s.Kind))
 		counts[s.Kind]++
 		at = min(s.To, to)
 	}
@@ -81,6 +90,100 @@ func (r Redactor) apply(text string, from, to int, counts tally) string {
 
 // Text is text with its secrets replaced, for places that have no room to count them.
 func (r Redactor) Text(text string) string { return r.whole(text, tally{}) }
+
+// JSON is a JSON document with its secrets replaced; it is one afterwards.
+func (r Redactor) JSON(text string) string { return r.input(text, tally{}) }
+
+// Marked is text with its secrets replaced, and where in it the marks stand that replace them.
+func (r Redactor) Marked(text string) (string, []Secret) {
+	if r == nil {
+		return text, nil
+	}
+	var b strings.Builder
+	var marks []Secret
+	at := 0
+	for _, s := range r(text) {
+		if s.From < at || s.From >= s.To || s.To > len(text) {
+			continue
+		}
+		b.WriteString(text[at:s.From])
+		from := b.Len()
+		b.WriteString(mark(s.Kind))
+		marks = append(marks, Secret{from, b.Len(), s.Kind})
+		at = s.To
+	}
+	if marks == nil {
+		return text, nil
+	}
+	b.WriteString(text[at:])
+	return b.String(), marks
+}
+
+func mark(kind string) string { return "[redacted: " + line(kind) + "]" }
+
+// input is a call's input with its secrets replaced. JSON stays JSON: what is replaced is the
+// inside of its strings, and numbers as a whole, though a secret be known by what is around it.
+func (r Redactor) input(text string, counts tally) string {
+	if r == nil || text == "" || !strings.ContainsAny(text[:1], "{[") || !json.Valid([]byte(text)) {
+		return r.whole(text, counts)
+	}
+	found := r(text)
+	if len(found) == 0 {
+		return text
+	}
+	var b strings.Builder
+	at, next := 0, 0 // text[:at] is written; found[next] is the first that ends behind it
+	put := func(from, to int, quoted bool) {
+		for next < len(found) && found[next].To <= from {
+			next++
+		}
+		for n := next; n < len(found) && found[n].From < to; n++ {
+			s := found[n]
+			a, z := max(from, s.From), min(to, s.To)
+			with := mark(s.Kind)
+			if !quoted {
+				a, z, with = from, to, string(encode(with))
+			} else if a, z = outside(text, a, z); a >= z {
+				continue
+			}
+			if a < at {
+				continue
+			}
+			b.WriteString(text[at:a])
+			b.WriteString(with)
+			at = z
+			if s.From >= from { // else it was counted where it began
+				counts[s.Kind]++
+			}
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			end := i + 1
+			for text[end] != '"' {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			put(i+1, end, true)
+			i = end
+		case c == '-' || c >= '0' && c <= '9':
+			end := i + 1
+			for end < len(text) && strings.IndexByte("0123456789.eE+-", text[end]) >= 0 {
+				end++
+			}
+			put(i, end, false)
+			i = end - 1
+		}
+	}
+	b.WriteString(text[at:])
+	if out := b.String(); json.Valid([]byte(out)) {
+		return out
+	}
+	return string(encode(r.whole(text, counts))) // not met; a string is JSON all the same
+}
 
 // whole is text with its secrets replaced.
 func (r Redactor) whole(text string, counts tally) string {

@@ -142,7 +142,7 @@ func (p *Printer) Message(m *chat.Message) error {
 func (p *Printer) piece(m *chat.Message, limit int) (string, tally) {
 	var b strings.Builder
 	counts := tally{}
-	text := p.written(m.Body(), limit, counts)
+	text := p.written(m.Body(), limit, m.Role == chat.ToolCall, counts)
 	if m.Elided && text == "" && m.Runes > 0 {
 		text = fmt.Sprintf("(%s not read)", count(m.Runes, "character"))
 	}
@@ -175,12 +175,19 @@ func (p *Printer) piece(m *chat.Message, limit int) (string, tally) {
 		b.WriteString(p.style.prose("", said, text))
 	}
 	if m.Diff != "" {
-		b.WriteString("\n" + p.style.block("Diff", "", "diff", p.written(m.Diff, limit, counts)))
+		b.WriteString("\n" + p.style.block("Diff", "", "diff", p.written(m.Diff, limit, false, counts)))
 	}
 	if m.Child != "" {
 		b.WriteString("\n" + p.style.note("continues in "+p.line(fullID(p.provider, m.Child))))
 	}
 	return b.String(), counts
+}
+
+// Redacted counts marks of secrets that were replaced before a message came here.
+func (p *Printer) Redacted(marks []Secret) {
+	for _, m := range marks {
+		p.counts[m.Kind]++
+	}
 }
 
 // Close prints what was left out or replaced, and returns the first error in writing.
@@ -245,24 +252,27 @@ const factBytes = 4096
 // line is a fact as one line, no longer than its share of the budget.
 func (p *Printer) line(s string) string { return fit(line(s), min(factBytes, p.budget()/24)) }
 
-// written is what somebody wrote, as it may be shown, cut to limit bytes.
-func (p *Printer) written(s string, limit int, counts tally) string {
-	gone := 0
-	if len(s) > limit {
-		head := s[:limit-len(tornRune(s[:limit]))]
-		gone = utf8.RuneCountInString(s[len(head):])
-		s = p.o.Redact.apply(head+beyond(s[len(head):]), 0, len(head), counts)
-	} else {
-		s = p.o.Redact.whole(s, counts)
+// written is what somebody wrote, as it may be shown, cut to limit bytes. What hides in a text is
+// taken out first: it could hide a secret from us, and not from a reader.
+func (p *Printer) written(s string, limit int, input bool, counts tally) string {
+	clean := func(s string) string {
+		s = valid(s)
+		if p.o.Clean {
+			s = Clean(breaksToNewlines.Replace(s))
+		}
+		return s
 	}
-	s = valid(s)
-	if p.o.Clean {
-		s = Clean(breaksToNewlines.Replace(s))
+	if len(s) <= limit {
+		if s = clean(s); input {
+			return p.o.Redact.input(s, counts)
+		}
+		return p.o.Redact.whole(s, counts)
 	}
-	if gone > 0 {
-		s += fmt.Sprintf("\n[%d characters truncated]", gone)
-	}
-	return s
+	head := s[:limit-len(tornRune(s[:limit]))]
+	gone := utf8.RuneCountInString(s[len(head):])
+	shown := clean(head)
+	s = p.o.Redact.apply(shown+clean(beyond(s[len(head):])), 0, len(shown), counts)
+	return s + fmt.Sprintf("\n[%d characters truncated]", gone)
 }
 
 // when is a time for people, "" for one that was not recorded.

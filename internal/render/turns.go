@@ -34,8 +34,18 @@ type TurnsOptions struct {
 	// Stamp is the state of the file from before it was read, for the next poll.
 	Stamp string
 	Uncut bool
-	// Redact may be nil.
+	// Redact may be nil. What it replaced in the texts and inputs that were looked at is counted
+	// at the end.
 	Redact Redactor
+	counts tally
+}
+
+// counted is where secrets are counted.
+func (o *TurnsOptions) counted() tally {
+	if o.counts == nil {
+		o.counts = tally{}
+	}
+	return o.counts
 }
 
 // A turnsHead is the conversation document, but for its turns.
@@ -115,7 +125,7 @@ func Turns(w io.Writer, c *chat.Conversation, o TurnsOptions) error {
 		Earlier int    `json:"earlier"`
 		Stamp   string `json:"stamp,omitempty"`
 	}{b.earlier, o.Stamp})
-	out.put("],", string(rest[1:]), "\n")
+	out.put("],", string(rest[1:len(rest)-1]), o.counts.json(), "}\n")
 	return out.err
 }
 
@@ -452,10 +462,10 @@ func joinPieces(pieces []*turnText, o *TurnsOptions) (text string, clipped bool)
 			p = "\n\n" + p
 		}
 		if !o.Uncut {
-			p, clipped = clip(p, left, o.Redact)
+			p, clipped = clip(p, left, o.Redact, o.counted())
 			left -= utf8.RuneCountInString(p)
 		} else {
-			p = o.Redact.whole(valid(p), tally{})
+			p = o.Redact.whole(valid(p), o.counted())
 		}
 		b.WriteString(p)
 		if clipped {
@@ -467,12 +477,13 @@ func joinPieces(pieces []*turnText, o *TurnsOptions) (text string, clipped bool)
 
 // clip is the first n runes of s without its secrets, and whether that is less than all. A
 // secret that reaches over the cut is found with what stands behind it.
-func clip(s string, n int, redact Redactor) (head string, clipped bool) {
+func clip(s string, n int, redact Redactor, counts tally) (head string, clipped bool) {
 	head = chat.Head(s, n)
 	clipped = len(head) < len(s)
-	counts := tally{}
-	head = redact.apply(valid(head)+valid(beyond(s[len(head):])), 0, len(valid(head)), counts)
-	if len(counts) > 0 {
+	found := tally{}
+	head = redact.apply(valid(head)+valid(beyond(s[len(head):])), 0, len(valid(head)), found)
+	if len(found) > 0 {
+		counts.add(found)
 		short := chat.Head(head, n)
 		head, clipped = short, clipped || len(short) < len(head)
 	}
@@ -487,14 +498,14 @@ func (c *heldCall) shown(provider string, o *TurnsOptions) shownCall {
 		out.Detail = o.Tools.title(c.call.Title, o)
 	}
 	if c.call.Diff != "" {
-		change = storedDiff(c.call.Diff, o.limit(diffLines)).without(o.Redact)
+		change = storedDiff(c.call.Diff, o.limit(diffLines)).without(o.Redact, o.counted())
 	}
 	switch r := c.result; {
 	case r != nil:
 		text := strings.TrimSpace(c.out.text)
 		if o.Uncut {
-			text = o.Redact.whole(valid(text), tally{})
-		} else if head, clipped := clip(text, resultRunes, o.Redact); clipped {
+			text = o.Redact.whole(valid(text), o.counted())
+		} else if head, clipped := clip(text, resultRunes, o.Redact, o.counted()); clipped {
 			text = head + "…"
 		} else {
 			text = head
@@ -508,7 +519,7 @@ func (c *heldCall) shown(provider string, o *TurnsOptions) shownCall {
 		}
 		if r.Diff != "" && !c.noDiff {
 			if d := storedDiff(r.Diff, o.limit(diffLines)); d.added+d.removed > 0 {
-				change = d.without(o.Redact)
+				change = d.without(o.Redact, o.counted())
 			}
 		}
 	case !c.call.Running:

@@ -43,6 +43,7 @@ type turnsDoc struct {
 	Earlier   int
 	Note      string
 	Stamp     string
+	Redacted  map[string]int
 	Unchanged bool
 }
 
