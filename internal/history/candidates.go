@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -383,7 +384,13 @@ func (r *run) load(ctx context.Context, s *store) error {
 			var rows []*chat.Conversation
 			r.work.heads.Add(1)
 			ok, err := f.m.Heads(ctx, f.File, func(c *chat.Conversation) error {
-				if !r.h.exclude.conversation(c) {
+				switch {
+				case r.h.exclude.conversation(c):
+				case len(c.Read.Broken) > 0: // nothing of it can be read
+					if r.empty(f, c); r.watch != nil {
+						r.watch(c, news{})
+					}
+				default:
 					rows = append(rows, c)
 				}
 				return ctx.Err()
@@ -541,12 +548,30 @@ func (r *run) problem(provider, path string, err error, bound time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.problems {
-		if p.Provider == provider && p.Path == path {
+		if p.Provider == provider && p.Path == path && p.rows == nil {
 			return
 		}
 	}
 	r.problems = append(r.problems, Problem{Provider: provider, Path: path, Reason: reason, bound: bound})
 }
+
+// rowProblem notes that one conversation of several in a file says nothing.
+func (r *run) rowProblem(f *file, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.problems, func(p Problem) bool { return p.Provider == f.Provider && p.Path == f.Path && p.rows != nil })
+	if i < 0 {
+		i = len(r.problems)
+		r.problems = append(r.problems, Problem{Provider: f.Provider, Path: f.Path, bound: f.bound})
+	}
+	if r.problems[i].rows == nil {
+		r.problems[i].rows = map[string]bool{}
+	}
+	r.problems[i].rows[strings.ReplaceAll(err.Error(), f.Path+": ", "")] = true
+}
+
+// rowProblemsMax is how many conversations of a file are named for what is wrong with them.
+const rowProblemsMax = 3
 
 // reported are the problems in order, without those of files that are older than what the
 // answer shows: whether these were met is chance.
@@ -556,8 +581,16 @@ func (r *run) reported(oldest time.Time) []Problem {
 	out := slices.DeleteFunc(slices.Clone(r.problems), func(p Problem) bool {
 		return !p.bound.IsZero() && p.bound.Before(oldest)
 	})
+	for i := range out {
+		if rows := slices.Sorted(maps.Keys(out[i].rows)); rows != nil {
+			out[i].Reason = strings.Join(rows[:min(len(rows), rowProblemsMax)], "; ")
+			if more := len(rows) - rowProblemsMax; more > 0 {
+				out[i].Reason += fmt.Sprintf("; and %d more of its conversations", more)
+			}
+		}
+	}
 	slices.SortFunc(out, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Provider, b.Provider))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Reason, b.Reason))
 	})
 	// An export may be of any of several formats; what is wrong with it is said once.
 	out = slices.CompactFunc(out, func(a, b Problem) bool {

@@ -170,7 +170,7 @@ func (r *run) whyNot(f *file) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.problems {
-		if p.Provider == f.Provider && p.Path == f.Path {
+		if p.Provider == f.Provider && p.Path == f.Path && p.rows == nil {
 			return p.Reason
 		}
 	}

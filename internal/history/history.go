@@ -108,7 +108,8 @@ type Problem struct {
 	Path     string // a file or folder; for a mapping its own file
 	Reason   string
 
-	bound time.Time // of the file, zero if it has none
+	bound time.Time       // of the file, zero if it has none
+	rows  map[string]bool // instead of Reason: what is wrong with single conversations of it
 }
 
 // Work counts what an answer cost. It does not depend on the machine, but for what several

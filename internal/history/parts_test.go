@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,5 +121,38 @@ func TestExcludedPartsOfATree(t *testing.T) {
 	}
 	if l := w.search(""); ids(l) != "grove:one grove:two" {
 		t.Errorf("without the part: got %q", ids(l))
+	}
+}
+
+// Rows that should be documents and are none are counted and named, whoever asks.
+func TestBrokenRowsAreNamed(t *testing.T) {
+	w := newWorld(t, "heath")
+	at := w.ago(hour)
+	w.database(".heath/a.db", at,
+		"INSERT INTO chats VALUES ('good', 'Good', NULL, NULL, 0), ('mixed', 'Mixed', NULL, NULL, 0), ('blank', 'Blank', NULL, NULL, 0), ('gone1', NULL, NULL, NULL, 0), ('gone2', NULL, NULL, NULL, 0), ('gone3', NULL, NULL, NULL, 0)",
+		"INSERT INTO messages VALUES ('good', 1, 'user', 'a heron'), ('mixed', 1, 'user', 'a tern'), ('mixed', 2, 'assistant', ''), ('blank', 1, 'user', '')")
+	const want = "chats, gone1: null; chats, gone2: null; chats, gone3: null; and 1 more of its conversations"
+	l := w.search("")
+	if ids(l) != "heath:good heath:mixed" || len(l.Problems) != 1 || l.Problems[0].Reason != want {
+		t.Errorf("got %q, %+v", ids(l), l.Problems)
+	}
+	st, err := w.open().Providers(context.Background(), nil, nil)
+	if err != nil || len(st) != 1 || st[0].Conversations != 2 || len(st[0].Problems) != 1 || st[0].Problems[0].Reason != want {
+		t.Errorf("got %+v, %v", st, err)
+	}
+	for what, want := range map[string]string{"gone2": "chats, gone2: null", "blank": "messages, blank 1: empty"} {
+		silent := new(UnreadableError)
+		if _, err := w.open().Fork(context.Background(), Query{Text: "heath:" + what}); !errors.As(err, &silent) || silent.Reason != want || silent.Row != what {
+			t.Errorf("fork %s: %v", what, err)
+		}
+	}
+	err = w.open().Load(context.Background(), "heath:mixed", "", func(c *chat.Conversation) error {
+		if len(c.Messages) != 1 || c.Read.Records != 2 || len(c.Read.Broken) != 1 || c.Read.Broken[0].Why != "messages, mixed 2: empty" {
+			t.Errorf("got %+v", c.Read)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

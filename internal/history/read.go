@@ -105,15 +105,20 @@ func (r *run) empty(f *file, c *chat.Conversation) {
 		if line := rep.Broken[0].Line; line > 0 { // rows and joined files have none
 			first = fmt.Sprintf("line %d: %s", line, first)
 		}
-		why = fmt.Errorf("no message in %d records: %s", rep.Records, first)
+		if why = errors.New(first); c.Row == "" || len(rep.Broken) < rep.Records {
+			why = fmt.Errorf("no message in %d records: %s", rep.Records, first)
+		}
 	}
 	silent := UnreadableError{File: f.Path, Row: c.Row}
 	if why != nil {
 		silent.Reason = why.Error()
-		if c.Row != "" {
-			why = fmt.Errorf("%s: %w", c.Row, why)
+		if c.Row == "" {
+			r.problem(f.Provider, f.Path, why, f.bound)
+		} else if strings.Contains(why.Error(), c.Row) {
+			r.rowProblem(f, why)
+		} else {
+			r.rowProblem(f, fmt.Errorf("%s: %w", c.Row, why))
 		}
-		r.problem(f.Provider, f.Path, why, f.bound)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -127,6 +127,20 @@ sources:
 conversation: {id: file:stem}
 messages: [{as: {from: m.role, map: {user: user, assistant: assistant}}, text: p.text}]
 `,
+	// heath: a database whose rows are documents, or should be.
+	"heath": `
+parlance: 1
+name: heath
+sources:
+  - id: db
+    paths: ["~/.heath/*.db"]
+    container: sqlite
+    list: "SELECT id, title, CASE WHEN title IS NULL THEN 'chats, ' || id || ': null' END AS problem FROM chats"
+    sql: "SELECT role, text, CASE WHEN text = '' THEN 'messages, ' || chat || ' ' || n || ': empty' END AS problem FROM messages WHERE chat = :id"
+    broken: problem
+conversation: {id: doc:id}
+messages: [{as: {from: role, map: {user: user, assistant: assistant}}, text: text}]
+`,
 	"locked": `
 parlance: 1
 name: locked

@@ -360,22 +360,24 @@ func (r *testRun) compare() {
 	if !t.hasWarnings {
 		return
 	}
+	// What is said of broken records is a warning, too.
+	all := slices.Clone(c.Read.Warnings)
+	for _, b := range c.Read.Broken {
+		all = append(all, b.Why)
+	}
+	warned := "there are none"
+	if len(all) > 0 {
+		warned = "there is: " + shorten(r.clean(all[0]))
+	}
 	for i, want := range t.warnings {
-		if !slices.ContainsFunc(c.Read.Warnings, func(w string) bool { return strings.Contains(r.clean(w), want) }) {
+		if !slices.ContainsFunc(all, func(w string) bool { return strings.Contains(r.clean(w), want) }) {
 			key := sub(dot(t.at, "expect_warnings"), i)
-			r.fail(t.keyPos[key], key, fmt.Sprintf("no warning with %q in it", shorten(want)), r.warnings(c))
+			r.fail(t.keyPos[key], key, fmt.Sprintf("no warning with %q in it", shorten(want)), warned)
 		}
 	}
-	if len(t.warnings) == 0 && len(c.Read.Warnings) > 0 {
-		r.fail(t.pos, dot(t.at, "expect_warnings"), fmt.Sprintf("%s, none expected", plural(len(c.Read.Warnings), "warning")), r.warnings(c))
+	if len(t.warnings) == 0 && len(all) > 0 {
+		r.fail(t.pos, dot(t.at, "expect_warnings"), fmt.Sprintf("%s, none expected", plural(len(all), "warning")), warned)
 	}
-}
-
-func (r *testRun) warnings(c *chat.Conversation) string {
-	if len(c.Read.Warnings) == 0 {
-		return "there are none"
-	}
-	return "there is: " + shorten(r.clean(c.Read.Warnings[0]))
 }
 
 // conversation is the one that is compared: the one that the test names, else the first.

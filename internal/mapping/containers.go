@@ -221,6 +221,12 @@ func (rd *reading) runDatabase(ctx context.Context) (bool, error) {
 		if !rd.opts.wants(h.id) {
 			continue
 		}
+		if rd.fails = h.broken; h.none {
+			if err := rd.begin(h.doc, i+1).end(ctx, h.id, h.id); err != nil {
+				return true, err
+			}
+			continue
+		}
 		if err := rd.rows(ctx, db, h.doc, i+1, h.id); err != nil {
 			return true, err
 		}
@@ -228,29 +234,60 @@ func (rd *reading) runDatabase(ctx context.Context) (bool, error) {
 	return true, err
 }
 
+// A listRow is a conversation of a database.
 type listRow struct {
-	id  string
-	doc *value
+	id     string
+	doc    *value
+	broken []brokenLine // rows of it that are broken
+	none   bool         // there are no others
 }
 
 // listRows runs the source's list: one row per conversation. Rows without an id are passed
-// over; of rows with the same id the first stands.
+// over; of rows with the same id the first stands, broken ones aside. A broken row without an
+// id has a number for one.
 func (rd *reading) listRows(ctx context.Context, db *source.DB) ([]listRow, error) {
 	var out []listRow
-	var seen map[string]bool
-	begin := func() { out, seen = nil, map[string]bool{} }
+	var seen map[string]int // its place in out, and 1
+	n := 0
+	begin := func() { out, seen, n = nil, map[string]int{}, 0 }
 	err := query(ctx, db, rd.src.list, nil, begin, func(columns []string, values []any) error {
+		n++
 		doc, ok := parseObject(rd.rowJSON(columns, values), &rd.docs)
 		if !ok {
 			return nil
 		}
-		if id := doc.get("id", &rd.docs).str(); id != "" && !seen[id] {
-			seen[id] = true
-			out = append(out, listRow{id, doc})
+		id, why := doc.get("id", &rd.docs).str(), rd.brokenRow(columns, values)
+		if id == "" && why != "" {
+			id = rd.stem() + "#" + strconv.Itoa(n)
+		}
+		at := seen[id] - 1
+		switch {
+		case id == "":
+		case at < 0:
+			seen[id] = len(out) + 1
+			row := listRow{id: id, doc: doc, none: why != ""}
+			if why != "" {
+				row.broken = []brokenLine{{why: why}}
+			}
+			out = append(out, row)
+		case why != "":
+			out[at].broken = append(out[at].broken, brokenLine{why: why})
+		case out[at].none:
+			out[at].doc, out[at].none = doc, false
 		}
 		return nil
 	})
 	return out, err
+}
+
+// brokenRow is what the statement says is wrong with a row, "" if nothing is.
+func (rd *reading) brokenRow(columns []string, values []any) string {
+	if i := slices.Index(columns, rd.src.broken); i >= 0 && rd.src.broken != "" {
+		if why, ok := values[i].(string); ok {
+			return strings.Clone(strings.TrimSpace(strings.ToValidUTF8(why, "\uFFFD"))) // the next row has its memory
+		}
+	}
+	return ""
 }
 
 // reopensMax is how often a statement is run again because the tool moved rows meanwhile.
@@ -281,11 +318,20 @@ func (rd *reading) rows(ctx context.Context, db *source.DB, doc *value, index in
 	err := query(ctx, db, rd.src.sql, args, begin, func(columns []string, values []any) error {
 		n++
 		rd.a.reset()
+		if why := rd.brokenRow(columns, values); why != "" {
+			s.main.conv.Read.Records++
+			s.main.broken(0, why)
+			s.x.tr.failed(0, why)
+			return nil
+		}
 		if rd.src.log != "" {
 			rd.logRecords(s, n, rd.logOf(columns, values))
 			return nil
 		}
 		raw := rd.rowJSON(columns, values)
+		for _, odd := range rd.odd {
+			s.main.warn("row %d: %s", n, odd)
+		}
 		if rd.opts.Lines != nil && !rd.opts.Lines([]byte(raw)) {
 			return nil
 		}
@@ -311,6 +357,7 @@ func (rd *reading) rows(ctx context.Context, db *source.DB, doc *value, index in
 // `json` that hold one JSON value become that value.
 func (rd *reading) rowJSON(columns []string, values []any) string {
 	var b strings.Builder
+	rd.odd = rd.odd[:0]
 	b.WriteByte('{')
 	for i, col := range columns {
 		if i > 0 {
@@ -398,6 +445,9 @@ func (rd *reading) rowText(b *strings.Builder, col, text string) {
 			b.WriteString(v.raw)
 			return
 		}
+		if t := strings.TrimSpace(text); strings.HasPrefix(t, `{"`) || strings.HasPrefix(t, "[{") {
+			rd.odd = append(rd.odd, fmt.Sprintf("%s: JSON that is not whole: %s", col, whereBroken(text)))
+		}
 	}
 	quote(b, text)
 }
@@ -415,6 +465,12 @@ func (rd *reading) heads(ctx context.Context) (bool, error) {
 		s.main.settle(s.x, h.id)
 		c := s.main.conv
 		c.File, c.Row = rd.file.Path, h.id
+		if h.none {
+			for _, b := range h.broken {
+				c.Read.Records++
+				c.Read.Broken = append(c.Read.Broken, chat.Broken{Why: b.why})
+			}
+		}
 		if err := rd.emit(&c); err != nil {
 			return true, err
 		}

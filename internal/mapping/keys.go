@@ -192,6 +192,7 @@ var keyTable = []keyInfo{
 	{In: inSource, Name: "sql", Kind: kindSQL, For: []string{"sqlite"}, About: "the records of one conversation; :id is bound", Example: "sql: SELECT * FROM messages WHERE chat = :id ORDER BY n"},
 	{In: inSource, Name: "json", Kind: kindTexts, For: []string{"sqlite"}, About: "columns that hold one JSON value", Example: "json: [content]"},
 	{In: inSource, Name: "packed", Kind: kindTexts, About: "sqlite: columns whose BLOB may be packed with zstd or gzip; it is unpacked before anything reads it", Example: "packed: [content]"},
+	{In: inSource, Name: "broken", Kind: kindText, About: "sqlite: column that says what is wrong with a row; such a row is counted and named, and nothing else is read of it", Example: "broken: problem"},
 	{In: inSource, Name: "log", Kind: kindText, About: "sqlite: column that holds a whole log of JSON lines; each of them is a record, in place of the row", Example: "log: archive"},
 	{In: inSource, Name: "needs", Kind: kindListMap, For: []string{"sqlite"}, About: "tables and columns that must be there, else the next source is tried", Example: "needs: {chats: [id, title]}"},
 	{In: inSource, Name: "conversation_start", Kind: kindRegexp, For: []string{"text"}, About: "begins a conversation; its named groups are doc:NAME", Example: "conversation_start: '^# chat at (?P<at>.*)$'"},
@@ -365,7 +366,7 @@ var keyTable = []keyInfo{
 	{In: inTest, Name: "expect_conversation", Kind: kindTextMap, About: "keys of the conversation", Example: "expect_conversation: {title: Hi}"},
 	{In: inTest, Name: "expect_skipped", Kind: kindTextMap, About: "counts of skipped records, by type", Example: "expect_skipped: {ping: 2}"},
 	{In: inTest, Name: "expect_no_rule", Kind: kindTextMap, About: "counts of records without a rule, by type", Example: "expect_no_rule: {new: 1}"},
-	{In: inTest, Name: "expect_warnings", Kind: kindTexts, About: "parts of the warnings", Example: "expect_warnings: [orphan]"},
+	{In: inTest, Name: "expect_warnings", Kind: kindTexts, About: "parts of the warnings, and of what is said of broken records", Example: "expect_warnings: [orphan]"},
 
 	{In: inExpectation, Name: "user", Kind: kindText, About: "a user message with this text", Example: "{user: hi}"},
 	{In: inExpectation, Name: "assistant", Kind: kindText, About: "an assistant message with this text", Example: "{assistant: hello}"},

@@ -313,7 +313,7 @@ func (l *loader) databaseKeys(f *fields, s *Source) {
 	if v, at := f.at("sql"); v != nil {
 		s.sql, s.sqlPos = l.sql(v, at, f.keys["list"] != nil), v.pos()
 	}
-	s.jsonCols, s.packed, s.log = texts(f.vals["json"]), texts(f.vals["packed"]), f.text("log")
+	s.jsonCols, s.packed, s.log, s.broken = texts(f.vals["json"]), texts(f.vals["packed"]), f.text("log"), f.text("broken")
 	s.needs = l.needs(f)
 }
 

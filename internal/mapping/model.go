@@ -95,6 +95,7 @@ type Source struct {
 	jsonCols  []string
 	packed    []string
 	log       string // column whose lines are the records
+	broken    string // column that says what is wrong with a row
 	needs     []tableNeed
 	listPos   pos
 	sqlPos    pos

@@ -239,6 +239,7 @@ type reading struct {
 	docs  arena // of documents and sidecars: kept as long as the reading
 	torn  bool
 	fails []brokenLine
+	odd   []string // what is wrong with values of the last row
 
 	decoded func(raw string)                                  // if set, is shown what a decoder makes
 	tested  func(line int, x *scopes, f *frame, refused bool) // if set, is told which line decided whether the source takes the file
