@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ func (rd *reading) joinLevel(ctx context.Context, s *session, j *join, parent st
 	paths, err := rd.joinFiles(s, j, parent, doc)
 	if err != nil {
 		s.main.conv.Read.Incomplete = err.Error()
+	}
+	if j.order != nil {
+		paths = rd.ordered(ctx, s, j.order, paths)
 	}
 	if len(paths) == 0 && prefix != "" && !lone {
 		s.joinedRecord("{"+prefix+"}", parent)
@@ -71,6 +75,36 @@ func (rd *reading) joinLevel(ctx context.Context, s *session, j *join, parent st
 		}
 	}
 	return nil
+}
+
+// ordered sorts files by a value in each of them; those without it stay in front, by name.
+func (rd *reading) ordered(ctx context.Context, s *session, sel *selector, paths []string) []string {
+	type place struct {
+		path, text string
+		number     float64
+	}
+	places := make([]place, len(paths))
+	for i, path := range paths {
+		places[i].path = path
+		data, err := source.ReadAll(ctx, path)
+		if err != nil {
+			continue // it is reported when it is read
+		}
+		var own arena
+		if v, ok := parseRecord(view(data), &own); ok {
+			x := *s.x
+			x.a, x.docArena = &own, &own
+			places[i].text = strings.Clone(x.text(x.find(sel, &frame{elem: v})))
+			places[i].number, _ = strconv.ParseFloat(places[i].text, 64)
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+	})
+	for i := range places {
+		paths[i] = places[i].path
+	}
+	return paths
 }
 
 func (s *session) joinedRecord(raw, path string) {

@@ -106,13 +106,35 @@ func (m *Mapping) find(ctx context.Context, env Env, limits globLimits) ([]File,
 		files[i] = like
 		files[i].Path, files[i].Size, files[i].ModTime = f.path, f.info.Size(), f.time
 	}
-	files, more := m.united(ctx, files)
+	files, more := m.united(ctx, m.onePerFolder(files))
 	w.errs = append(w.errs, more...)
 	for i := range w.errs {
 		w.errs[i].Provider = m.Name
 	}
 	slices.SortFunc(w.errs, func(a, b FindError) int { return cmp.Compare(a.Path, b.Path) })
 	return files, w
+}
+
+// onePerFolder makes one File of the files in a folder that are one conversation: its path is
+// that of the first by name, its time that of the newest, its size that of all.
+func (m *Mapping) onePerFolder(files []File) []File {
+	first := map[string]int{} // by folder
+	out := files[:0:0]
+	for _, f := range files {
+		if !slices.ContainsFunc(f.Sources, func(i int) bool { return m.Sources[i].onePerFolder }) {
+			out = append(out, f)
+			continue
+		}
+		dir := filepath.Dir(f.Path)
+		i, ok := first[dir]
+		if !ok {
+			first[dir] = len(out)
+			out = append(out, f) // the newest comes first
+			continue
+		}
+		out[i].Path, out[i].Size = min(out[i].Path, f.Path), out[i].Size+f.Size
+	}
+	return out
 }
 
 func onceOnly(f func() []string) func() []string {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"parlance/internal/chat"
 )
@@ -796,6 +797,51 @@ messages:
 	}
 	got = readAll(t, load(t, strings.Replace(y, "SELF", "self: true, ", 1)), homeWith(t, files), ReadOptions{})
 	expectLines(t, got[0], "\nuser one\nuser two\nsystem a\nsystem b\nsystem no way out\n")
+}
+
+// A folder of files that are named by chance is one conversation: its time and size are those
+// of all, its files come in the order that they name themselves.
+func TestFolderOfFiles(t *testing.T) {
+	m := load(t, `
+sources:
+  - id: events
+    paths: ["~/x/*/*.json"]
+    one_per: folder
+    container: json
+    join: [{files: "*.json", as: e, order: at}]
+conversation: {id: file:dir}
+messages: [{as: user, text: e.say}]
+`)
+	env := homeWith(t, map[string]string{
+		"x/one/c.json": `{"at":"2026-01-02T00:00:00","say":"first"}`, "x/one/a.json": `{"at":"2026-01-02T00:00:01.5","say":"second"}`,
+		"x/one/b.json": `{"at":"2026-01-02T00:00:01.25","say":"between"}`, "x/one/d.json": `{"say":"without a time"}`, "x/one/e.json": `{"at":`,
+		"x/two/z.json": `{"say":"alone"}`,
+	})
+	newest := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(env.Home, "x", "one", "c.json"), newest, newest); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b", "d", "e"} {
+		if err := os.Chtimes(filepath.Join(env.Home, "x", "one", name+".json"), newest.Add(-time.Hour), newest.Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, errs := m.Find(context.Background(), env)
+	if len(errs) != 0 || len(files) != 2 {
+		t.Fatalf("found %d files, %v", len(files), errs)
+	}
+	for _, f := range files {
+		if filepath.Base(filepath.Dir(f.Path)) == "one" && (filepath.Base(f.Path) != "a.json" || !f.ModTime.Equal(newest) || f.Size != 164) {
+			t.Errorf("got %s of %v with %d bytes, want a.json with the newest time and the size of all", f.Path, f.ModTime, f.Size)
+		}
+	}
+	for _, c := range readAll(t, m, env, ReadOptions{}) {
+		want := "\nuser alone\n"
+		if c.ID == "acme:one" || c.ID == "one" {
+			want = "\nuser without a time\nuser first\nuser between\nuser second\n"
+		}
+		expectLines(t, c, want)
+	}
 }
 
 func TestTextContainer(t *testing.T) {

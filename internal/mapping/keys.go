@@ -173,6 +173,7 @@ var keyTable = []keyInfo{
 	{In: inSource, Name: "exclude", Kind: kindPatterns, About: "patterns of files to leave out, on the whole path", Example: "exclude: [\"**/agent-*.jsonl\"]"},
 	{In: inSource, Name: "paths_from", Kind: kindMap, Of: inPathsFrom, About: "a registry file that names places", Example: "paths_from: {file: \"~/.acme/all.json\", each: projects, path: \"{dir}/acme.db\", as: registry}"},
 	{In: inSource, Name: "split", Kind: kindTexts, About: "environment variables that may hold several values with commas", Example: "split: [ACME_HOME]"},
+	{In: inSource, Name: "one_per", Kind: kindText, Values: []string{"folder"}, For: []string{"json"}, About: "a folder of files is one conversation, however many there are: the first by name is its document", Example: "one_per: folder"},
 	{In: inSource, Name: "capture", Kind: kindRegexp, About: "RE2 with named groups on the whole path; the groups become file:NAME", Example: "capture: '/(?P<project>[^/]+)/log/'"},
 	{In: inSource, Name: "container", Kind: kindText, Values: containerWords, About: "how the file is cut into records", Example: "container: jsonl"},
 	{In: inSource, Name: "decoder", Kind: kindText, About: "instead of container: Go code that makes records of a store", Example: "decoder: acme_store"},
@@ -214,6 +215,7 @@ var keyTable = []keyInfo{
 
 	{In: inJoin, Name: "files", Kind: kindPattern, Required: true, About: "pattern relative to the folder of the file one level up; {stem} and its values in braces", Example: "files: \"../part/{stem}/*.json\""},
 	{In: inJoin, Name: "as", Kind: kindText, Required: true, About: "key of the record under which the file stands", Example: "as: part"},
+	{In: inJoin, Name: "order", Kind: kindSelector, About: "value in each file that says where it stands; numbers by size, texts by bytes", Example: "order: at"},
 	{In: inJoin, Name: "self", Kind: kindBool, Default: "false", About: "a file with children gives a record of its own, without their key, behind theirs", Example: "self: true"},
 	{In: inJoin, Name: "join", Kind: kindMaps, Of: inJoin, About: "one level further", Example: "join: [{files: \"{id}/*.json\", as: piece}]"},
 

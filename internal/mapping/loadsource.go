@@ -53,6 +53,7 @@ func (l *loader) source(n *yamlNode, path string, index int) *Source {
 	}
 	l.places(f, s)
 	s.Subagent = l.word(f, "kind") == "subagent"
+	s.onePerFolder = l.word(f, "one_per") == "folder"
 	l.container(f, s)
 	if v, at := f.at("unsupported"); v != nil && v.text == "" {
 		l.at(codeEmpty, v, at, "empty text", keyIndex[inSource]["unsupported"].About)
@@ -294,6 +295,9 @@ func (l *loader) joins(v *yamlNode, path string) []*join {
 		}
 		if a, at := f.at("as"); a != nil {
 			l.checkName(a, at, "key")
+		}
+		if o, at := f.at("order"); o != nil {
+			j.order = l.selector(o, at, place{scopes: scopesNone})
 		}
 		if b := f.bool("self"); b != nil {
 			j.self = *b

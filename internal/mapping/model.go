@@ -68,15 +68,16 @@ type pos struct {
 
 // A Source says where files of one kind are, and how they are cut into records.
 type Source struct {
-	ID          string
-	Paths       []string
-	Exclude     []string
-	PathsFrom   *pathsFrom
-	Split       []string       // environment variables that may hold several values
-	Capture     *regexp.Regexp // on the whole path; named groups become file:NAME
-	Subagent    bool           // kind: subagent
-	Container   string         // "jsonl", "json", "sqlite", "text" or "decoder"
-	Unsupported string         // the reason why these files cannot be read
+	ID           string
+	Paths        []string
+	Exclude      []string
+	PathsFrom    *pathsFrom
+	Split        []string       // environment variables that may hold several values
+	Capture      *regexp.Regexp // on the whole path; named groups become file:NAME
+	Subagent     bool           // kind: subagent
+	onePerFolder bool           // one_per: folder
+	Container    string         // "jsonl", "json", "sqlite", "text" or "decoder"
+	Unsupported  string         // the reason why these files cannot be read
 
 	when     *cond
 	unless   *cond  // holds for no record of an accepted file
@@ -132,8 +133,9 @@ type sidecar struct {
 type join struct {
 	files template // relative pattern; parts: {stem} of the file one level up, or selectors on it
 	as    string
-	self  bool    // a file with children is a record of its own too, behind theirs
-	join  []*join // at most one
+	order *selector // in each file; nil = by name
+	self  bool      // a file with children is a record of its own too, behind theirs
+	join  []*join   // at most one
 	pos   pos
 }
 
