@@ -150,3 +150,19 @@ func TestOneConversationInTwoPlaces(t *testing.T) {
 		t.Errorf("without the database: got %s", got)
 	}
 }
+
+// What is fresh is read again, to find out who asks; the copies of a conversation stand that twice.
+func TestLoadFreshCopies(t *testing.T) {
+	w := newWorld(t, "crate")
+	at := w.ago(time.Second)
+	w.database(".crate/a.db", at, append(chatRow("row-1", at, "parlance", "b"), chatRow("row-2", at, "parlance")...)...)
+	w.database(".crate/b.db", at, append(chatRow("row-1", at, "parlance", "b", "c"), chatRow("row-3", at, "parlance")...)...)
+	got := 0
+	err := w.open().Load(context.Background(), "crate:row-1", "", func(c *chat.Conversation) error {
+		got = len(c.Messages)
+		return nil
+	})
+	if err != nil || got != 3 {
+		t.Errorf("got %d messages, %v", got, err)
+	}
+}

@@ -435,10 +435,10 @@ func (s *searching) add(f *found) {
 		f.current = s.self == chat.Fold(f.row.ID) || s.self == chat.Fold(f.row.FullID())
 	}
 	k := key{f.row.Provider, f.row.ID}
+	if slices.ContainsFunc(s.got[k], func(old *found) bool { return old.row.File == f.row.File && old.row.Row == f.row.Row }) {
+		return // read before
+	}
 	for _, old := range s.got[k] {
-		if old.row.File == f.row.File && old.row.Row == f.row.Row {
-			return
-		}
 		if i := slices.Index(s.ranked, old); i >= 0 {
 			s.ranked = slices.Delete(s.ranked, i, i+1)
 		}
