@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// cwdFilesMax files are asked for their working directories, by a look at their ends of
+	// cwdFilesMax files are asked for their working directories, by a look at their first
 	// cwdEndsBytes: some ten milliseconds. Most tools keep a folder for each project, and the
 	// newest file of every folder comes first.
 	cwdFilesMax  = 256
@@ -93,7 +93,7 @@ func (h *History) cwds(ctx context.Context, files []*file, wanted []string) []st
 				return nil
 			}
 			drop := func(*chat.Message) bool { return false }
-			_ = f.m.Read(ctx, f.File, mapping.ReadOptions{Ends: cwdEndsBytes, SkipToolText: true, Keep: drop}, note)
+			_ = f.m.Read(ctx, f.File, mapping.ReadOptions{Head: cwdEndsBytes, SkipToolText: true, Keep: drop}, note)
 			return nil
 		})
 	}

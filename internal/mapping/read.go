@@ -33,6 +33,9 @@ type ReadOptions struct {
 	// or the title, unless that is a long search. Such a conversation says EndsOnly in
 	// Read.Incomplete; its messages are not all, and subagents in it may be missing.
 	Ends int64
+	// Head, if set, leaves out all of a jsonl file but the lines that begin in its first so many
+	// bytes. Such a conversation says EndsOnly too.
+	Head int64
 	// Lines, if set, is asked about each line of a jsonl file and each row of a
 	// conversation, as JSON; what it declines is passed over as if it were not there.
 	Lines func(line []byte) bool
@@ -449,6 +452,9 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 	}
 	s := rd.begin(nil, 0)
 	line := func(l source.Line) error {
+		if rd.opts.Head > 0 && l.Offset >= rd.opts.Head {
+			return errStop
+		}
 		if l.Long {
 			rd.fail(l.N, "longer than lineMaxBytes (256 MB)")
 			return nil
@@ -481,7 +487,10 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 			return false, openErr
 		}
 		defer f.Close()
-		err = source.Lines(ctx, f, line)
+		err = source.LinesInTurn(ctx, f, line)
+	}
+	if errors.Is(err, errStop) {
+		s.main.conv.Read.Incomplete, err = EndsOnly, nil
 	}
 	if err != nil {
 		if ctx.Err() != nil {

@@ -15,7 +15,7 @@ const gapMaxBytes = 64 << 20
 // for those that begin in the last n; for one at least at each end, however long it is. Of
 // those between, the lines that hold one of the needles are handed over in their place, unless
 // the gap is larger than gapMaxBytes. Behind the first gap N is 0. ok is false, and nothing was
-// done, if the file is packed or has no gap.
+// done, if the file is packed or has no gap. fn must not call it, nor LinesInTurn.
 func Ends(ctx context.Context, path string, n int64, between []Needle, fn func(Line) error) (ok bool, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -66,7 +66,7 @@ var errEnough = errors.New("enough")
 // where the line begins that fn did not want.
 func linesFrom(ctx context.Context, f *os.File, from, to int64, fn func(Line) error) (end int64, err error) {
 	end = to
-	err = Lines(ctx, io.NewSectionReader(f, from, to-from), func(l Line) error {
+	err = LinesInTurn(ctx, io.NewSectionReader(f, from, to-from), func(l Line) error {
 		l.Offset += from
 		err := fn(l)
 		if err == errEnough {

@@ -17,12 +17,16 @@ type Line struct {
 	Long   bool // longer than lineMaxBytes: Data is empty, the line was passed over
 }
 
-// Buffers of lines start at lineBufferBytes and are kept for the next file unless a giant
-// line made them larger than lineKeptBytes.
+// Buffers of lines start at lineBufferBytes and are kept for the next file unless a line made
+// them larger than lineKeptBytes.
 const (
 	lineBufferBytes = 256 << 10
-	lineKeptBytes   = 4 << 20
+	lineKeptBytes   = 1 << 20
 )
+
+// The first read of a file asks for lineFirstBytes, as some readers want no more than its first
+// line; each further one for twice as much, up to a whole buffer.
+const lineFirstBytes = 16 << 10
 
 var lineBuffers = sync.Pool{New: func() any { b := make([]byte, lineBufferBytes); return &b }}
 
@@ -30,16 +34,31 @@ var lineBuffers = sync.Pool{New: func() any { b := make([]byte, lineBufferBytes)
 // is one line. If r gives an error, what was read of the last line comes first, as an open
 // line, then Lines returns the error. An error of fn ends it and is returned as it is.
 func Lines(ctx context.Context, r io.Reader, fn func(Line) error) error {
+	return pooledLines(ctx, r, nil, fn)
+}
+
+// LinesInTurn is Lines for many workers at a time: of all its callers only one holds a line
+// longer than lineKeptBytes, until fn has returned, so that memory does not grow with them. fn
+// must not call it.
+func LinesInTurn(ctx context.Context, r io.Reader, fn func(Line) error) error {
+	return pooledLines(ctx, r, giants, fn)
+}
+
+// giants holds a token while somebody has a long line.
+var giants = make(chan struct{}, 1)
+
+func pooledLines(ctx context.Context, r io.Reader, turn chan struct{}, fn func(Line) error) error {
 	buf := lineBuffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= lineKeptBytes {
 			lineBuffers.Put(buf)
 		}
 	}()
-	return lines(ctx, r, buf, lineMaxBytes, fn)
+	return lines(ctx, r, buf, lineMaxBytes, turn, fn)
 }
 
-func lines(ctx context.Context, r io.Reader, buffer *[]byte, most int, fn func(Line) error) error {
+// lines is Lines with a buffer that the caller keeps and, if turn is set, a token for long lines.
+func lines(ctx context.Context, r io.Reader, buffer *[]byte, most int, turn chan struct{}, fn func(Line) error) error {
 	var (
 		buf     = (*buffer)[:cap(*buffer)]
 		start   = 0        // of the current line in buf
@@ -48,8 +67,15 @@ func lines(ctx context.Context, r io.Reader, buffer *[]byte, most int, fn func(L
 		base    = int64(0) // offset in the file of buf[0]
 		line    = Line{N: 1}
 		empty   = 0 // reads in a row that gave nothing
+		ahead   = lineFirstBytes
+		mine    = false // the token of turn
 	)
-	defer func() { *buffer = buf }()
+	defer func() {
+		*buffer = buf
+		if mine {
+			<-turn
+		}
+	}()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -64,11 +90,21 @@ func lines(ctx context.Context, r io.Reader, buffer *[]byte, most int, fn func(L
 			scanned, end, start = scanned-start, end-start, 0
 		case end == len(buf):
 			// By half: old and new together stay below three times the line.
-			grown := make([]byte, len(buf)+len(buf)/2)
+			more := len(buf) + len(buf)/2
+			if turn != nil && !mine && more > lineKeptBytes {
+				select {
+				case turn <- struct{}{}:
+					mine = true
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			grown := make([]byte, more)
 			copy(grown, buf)
 			buf = grown
 		}
-		n, err := r.Read(buf[end:])
+		n, err := r.Read(buf[end:min(len(buf), end+ahead)])
+		ahead = min(2*ahead, lineBufferBytes)
 		if n == 0 && err == nil {
 			if empty++; empty == 100 {
 				err = io.ErrNoProgress
@@ -99,6 +135,13 @@ func lines(ctx context.Context, r io.Reader, buffer *[]byte, most int, fn func(L
 		}
 		if !line.Long && end-start > most+len("\r") {
 			line.Long = true
+		}
+		if mine && end-start <= lineBufferBytes/2 { // the long line is over
+			kept := append(make([]byte, 0, lineBufferBytes), buf[start:end]...)
+			base += int64(start)
+			buf, scanned, end, start = kept[:lineBufferBytes], scanned-start, end-start, 0
+			mine = false
+			<-turn
 		}
 		if err != nil {
 			if start < end || line.Long {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 )
@@ -16,7 +18,7 @@ func got(t testing.TB, r io.Reader, most, buffer int) ([]string, error) {
 	t.Helper()
 	var all []string
 	buf := make([]byte, buffer)
-	err := lines(context.Background(), r, &buf, most, func(l Line) error {
+	err := lines(context.Background(), r, &buf, most, nil, func(l Line) error {
 		s := fmt.Sprintf("%d@%d %s", l.N, l.Offset, l.Data)
 		if l.Open {
 			s += " open"
@@ -116,6 +118,55 @@ func TestReadAll(t *testing.T) {
 }
 
 // However a file is cut into reads, its lines are those of strings.Split.
+// However many read at a time, one of them holds a long line; what they read is what is there.
+func TestLongLinesTakeTurns(t *testing.T) {
+	var want []string
+	var text strings.Builder
+	for i := range 12 {
+		n := []int{10, lineKeptBytes + 7*i, 300_000, 3 * lineKeptBytes, 0}[i%5]
+		want = append(want, strings.Repeat(string(rune('a'+i)), n))
+		text.WriteString(want[i] + "\n")
+	}
+	var holders, most atomic.Int32
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			i, offset := 0, int64(0)
+			err := LinesInTurn(context.Background(), strings.NewReader(text.String()), func(l Line) error {
+				if len(l.Data) > lineKeptBytes {
+					now := holders.Add(1)
+					for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+					}
+					defer holders.Add(-1)
+				}
+				if string(l.Data) != want[i] || l.N != i+1 || l.Offset != offset {
+					t.Errorf("line %d of %d bytes at %d: got %d bytes, number %d at %d", i+1, len(want[i]), offset, len(l.Data), l.N, l.Offset)
+				}
+				i, offset = i+1, offset+int64(len(l.Data))+1
+				return nil
+			})
+			if err != nil || i != len(want) {
+				t.Errorf("%d lines, %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d long lines at a time", most.Load())
+	}
+	if len(giants) != 0 {
+		t.Error("the token was not given back")
+	}
+	// Whoever waits for it can be stopped.
+	giants <- struct{}{}
+	defer func() { <-giants }()
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if err := LinesInTurn(ctx, strings.NewReader(text.String()), func(Line) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfa\r\n\nb"), uint8(3), uint8(2))
 	f.Add([]byte("123456789\n12345678\r\n\r\r\n"), uint8(1), uint8(9))
