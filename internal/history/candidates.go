@@ -21,9 +21,14 @@ import (
 	"parlance/internal/source"
 )
 
-// rowBatch is how many conversations of a database are read with one opening of it: opening
-// takes a snapshot, which with a large WAL costs tens of milliseconds.
-const rowBatch = 32
+// rowBatch is how many conversations of a database are read with its first opening: opening
+// takes a snapshot, which with a large WAL costs tens of milliseconds, and lists all rows again.
+// So each further batch is as large as all before it, until there are batchesPerWorker of them
+// for each worker: what a database of many thousands costs does not grow with their square.
+const (
+	rowBatch         = 32
+	batchesPerWorker = 4
+)
 
 // copiesMax files may be taken for copies of one conversation because their names are alike.
 // If there are more, the name is one that a tool gives to all its files.
@@ -349,6 +354,7 @@ func (r *run) expand(ctx context.Context, f *file, want func(i int, c *chat.Conv
 	}
 	var out []*item
 	var batch *item
+	batched, size := 0, rowBatch
 	for i, c := range rows {
 		if !want(i, c) {
 			continue
@@ -366,11 +372,13 @@ func (r *run) expand(ctx context.Context, f *file, want func(i int, c *chat.Conv
 			out = append(out, it)
 			continue
 		}
-		if batch == nil || len(batch.members[0].rows) == rowBatch {
+		if batch == nil || len(batch.members[0].rows) == size {
+			size = max(rowBatch, min(batched, len(rows)/(batchesPerWorker*r.h.workers)))
 			batch = &item{bound: bound, members: []member{{f: f}}}
 			out = append(out, batch)
 		}
 		batch.members[0].rows = append(batch.members[0].rows, c.Row)
+		batched++
 	}
 	return out, nil
 }

@@ -633,6 +633,27 @@ func TestRowsAreReadInBatches(t *testing.T) {
 	}
 }
 
+// A database of many conversations is opened, and listed, a few dozen times and no more.
+func TestBatchesGrow(t *testing.T) {
+	w := newWorld(t, "crate")
+	w.cfg.Workers = 2
+	var rows []string
+	for i := range 600 {
+		rows = append(rows, chatRow(fmt.Sprintf("ses_%04d", i), w.ago(time.Duration(i+1)*hour), "a heron")...)
+	}
+	w.database(".crate/a.db", w.ago(hour), rows...)
+	l := w.search("heron", func(q *Query) { q.Limit = -1 })
+	if len(l.Rows) != 600 || l.Rows[599].ID != "ses_0599" {
+		t.Fatalf("got %d rows", len(l.Rows))
+	}
+	if l.Work.Read > 10 { // 32, 32, 64, then 75 each
+		t.Errorf("work: got %+v", l.Work)
+	}
+	if l := w.search("heron", func(q *Query) { q.Limit = 20 }); l.Work.Read > 2 {
+		t.Errorf("of the first rows: got %+v", l.Work)
+	}
+}
+
 // A packed file that was cut is read up to the damage by search, id and list alike.
 func TestDamagedPackedFileIsSearched(t *testing.T) {
 	w := newWorld(t, "acme")
