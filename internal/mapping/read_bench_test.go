@@ -139,3 +139,19 @@ func BenchmarkReadByHand(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkValidUTF8 is why texts are checked before they are mended.
+func BenchmarkValidUTF8(b *testing.B) {
+	text := strings.Repeat("path/to/file.go:12: if err := run(\"x\"); err != nil {\n", 300)
+	for name, mend := range map[string]func(string) string{
+		"checked": validUTF8,
+		"library": func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				mend(text)
+			}
+		})
+	}
+}
