@@ -268,10 +268,11 @@ func (b *builder) add(r *recordRun, u *unit, recordID hash, msgs []*made) {
 	}
 	for _, m := range msgs {
 		m.unit = u
+		came := m
 		if m = b.dedupe(r, m); m == nil {
 			continue
 		}
-		if m.unit == u {
+		if m == came { // an earlier one that stays has its place
 			u.msgs = append(u.msgs, m)
 		}
 		if m.ID != "" && b.m.rewinds {

@@ -40,3 +40,21 @@ same: [{as: assistant, by: text, keep: last, prefix: true, time: last}]
 		t.Errorf("%+v", m)
 	}
 }
+
+// TestSameInsideARecord: the one that stays stands once, also if both came out of one record.
+func TestSameInsideARecord(t *testing.T) {
+	rules := `
+messages: [{each: do, as: tool_call, name: tool, call: id, input: with, result: {text: out}}]
+same: [{as: tool_call, by: call, keep: last}]
+`
+	got := told(oneLog(t, rules, `{"do":[{"tool":"read","id":"1","with":"a"},{"tool":"read","id":"1","with":"ab","out":"x"}]}
+{"do":[{"tool":"grep","id":"2","with":"c"}]}
+`))
+	want := `tool_call read "ab"
+tool_result read "x"
+tool_call grep "c" running
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
