@@ -66,6 +66,9 @@ const (
 // defaultJoin stands between the items of a list that becomes text.
 const defaultJoin = "\n\n"
 
+// noJoin is join: "", which is not the same as no join.
+const noJoin = "\x00"
+
 func textGot(s string) got { return got{kind: gotText, text: s} }
 
 // wordGot is a text that is absent if it is empty.
@@ -340,7 +343,9 @@ func (x *scopes) term(t *term, f *frame) got {
 	}
 	g.join = defaultJoin
 	if t.join != nil {
-		g.join = *t.join
+		if g.join = *t.join; g.join == "" {
+			g.join = noJoin
+		}
 	}
 	if t.decode != nil {
 		s, ok := x.bytes(g), true
@@ -375,6 +380,14 @@ func (x *scopes) term(t *term, f *frame) got {
 			return got{}
 		}
 		g.v = without(g.v, t.omit, x.a)
+	}
+	if t.gather != nil {
+		if g.kind != gotJSON || g.v.kind() != jsonObject && g.v.kind() != jsonArray {
+			return got{}
+		}
+		var b strings.Builder
+		x.gather(&b, g.v, t.gather, gatherLevels)
+		g = textGot(b.String())
 	}
 	if t.after != nil {
 		s := x.text(g)
@@ -508,6 +521,35 @@ func without(v *value, omit []string, a *arena) *value {
 	return &value{raw: b.String()}
 }
 
+// gatherLevels is how deep a text is gathered; what lies below is left out.
+const gatherLevels = 256
+
+// gather writes the strings that stand under names[0] in v, in order; if names[1] beside
+// one is true, it begins a line.
+func (x *scopes) gather(b *strings.Builder, v *value, names []string, levels int) {
+	if levels == 0 {
+		return
+	}
+	switch v.kind() {
+	case jsonArray:
+		elems := v.list(x.a)
+		for i := range elems {
+			x.gather(b, &elems[i], names, levels-1)
+		}
+	case jsonObject:
+		if m := v.get(names[0], x.a); m.kind() == jsonString {
+			if len(names) > 1 && b.Len() > 0 && v.get(names[1], x.a).is("true") {
+				b.WriteByte('\n')
+			}
+			b.WriteString(m.str())
+		}
+		v.open(x.a)
+		for i := range v.members {
+			x.gather(b, &v.members[i].val, names, levels-1)
+		}
+	}
+}
+
 // parsed is the step parse: json. It looks at the first byte before it decodes.
 func (x *scopes) parsed(g got) got {
 	var s string
@@ -564,7 +606,10 @@ const flattenLevels = 8
 // text flattens what was found into text of its own memory.
 func (x *scopes) text(g got) string {
 	join := g.join
-	if join == "" && g.kind != gotList {
+	switch {
+	case join == noJoin:
+		join = ""
+	case join == "" && g.kind != gotList:
 		join = defaultJoin
 	}
 	switch g.kind {
@@ -575,12 +620,12 @@ func (x *scopes) text(g got) string {
 	case gotList:
 		parts := make([]string, 0, len(g.list))
 		for _, it := range g.list {
-			it.join = join
+			it.join = g.join
 			if s := x.text(it); strings.TrimSpace(s) != "" {
 				parts = append(parts, s)
 			}
 		}
-		return strings.Join(parts, g.join)
+		return strings.Join(parts, join)
 	}
 	return ""
 }

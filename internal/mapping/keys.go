@@ -293,6 +293,7 @@ var keyTable = []keyInfo{
 	{In: inExpr, Name: "parse", Kind: kindText, Values: []string{"json"}, About: "the value of a text that is one JSON object or array; else empty", Example: "{from: output, parse: json, get: metadata.exit}"},
 	{In: inExpr, Name: "get", Kind: kindSelector, About: "selector into an object or array", Example: "{from: output, parse: json, get: text}"},
 	{In: inExpr, Name: "omit", Kind: kindTexts, About: "an object without these members", Example: "{from: step, omit: [output]}"},
+	{In: inExpr, Name: "gather", Kind: kindTexts, About: "of an object or a list, the texts under this name, however deep, put together; a second name is true where a text begins a new line", Example: "{from: out, gather: [text, lineBreakBefore]}"},
 	{In: inExpr, Name: "after", Kind: kindText, About: "what stands behind the last occurrence of this text", Example: "{from: text, after: \"Result:\"}"},
 	{In: inExpr, Name: "past", Kind: kindRegexp, About: "what stands behind the first match of this RE2, trimmed, however long it is; no match: empty", Example: "{from: text, past: '^\\[\\w+\\] Result:'}"},
 	{In: inExpr, Name: "match", Kind: kindRegexp, About: "RE2 with exactly one group: the group of the first match", Example: "{from: file:path, match: '/([^/]+)/log/'}"},

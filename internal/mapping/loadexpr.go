@@ -189,7 +189,7 @@ func (l *loader) fromExpr(f *fields, t *term, p place) {
 		}
 	}
 	t.kind, t.concat = termConcat, []*expr{inner}
-	for _, k := range []string{"only", "item", "parse", "get", "omit"} {
+	for _, k := range []string{"only", "item", "parse", "get", "omit", "gather"} {
 		if f.keys[k] != nil {
 			l.at(codeStepPlace, f.keys[k], dot(f.path, k), k+" behind expressions", "from with expressions in it gives text: put "+k+" into each of them")
 		}
@@ -239,6 +239,11 @@ func (l *loader) steps(f *fields, t *term, p place) {
 	}
 	if v, _ := f.at("omit"); v != nil {
 		t.omit = texts(v)
+	}
+	if v, at := f.at("gather"); v != nil {
+		if t.gather = texts(v); len(t.gather) > 2 {
+			l.at(codeWrongKind, v, at, fmt.Sprintf("%d names", len(t.gather)), "the name of the texts, and perhaps of what is true where a line begins")
+		}
 	}
 	if v, at := f.at("after"); v != nil {
 		t.after = l.notEmpty(v, at)

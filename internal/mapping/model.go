@@ -279,6 +279,7 @@ type term struct {
 	parse  bool     // parse: json
 	get    *selector
 	omit   []string
+	gather []string // of the texts, and of what begins a line
 	after  *string
 	past   *regexp.Regexp
 	match  *regexp.Regexp // exactly one group
