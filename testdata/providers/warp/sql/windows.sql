@@ -1,0 +1,3 @@
+CREATE TABLE ai_queries (id INTEGER PRIMARY KEY NOT NULL, exchange_id TEXT NOT NULL, conversation_id TEXT NOT NULL, start_ts DATETIME NOT NULL, input TEXT NOT NULL, working_directory TEXT, output_status TEXT NOT NULL, model_id TEXT NOT NULL DEFAULT '', planning_model_id TEXT NOT NULL DEFAULT '', coding_model_id TEXT NOT NULL DEFAULT '');
+INSERT INTO ai_queries (id, exchange_id, conversation_id, start_ts, input, working_directory, output_status, model_id) VALUES
+(1, 'z1', '0a0a0000-0000-4000-8000-000000000006', '2026-07-07 12:00:00', '[{"Query": {"text": "dir?", "context": [], "referenced_attachments": {}}}]', 'C:\work\shop', '"Completed"', 'model-x');
