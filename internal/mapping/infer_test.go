@@ -241,7 +241,7 @@ const inferFloor = 0.75
 
 // rightFloor is what was reached: on the samples with which the guesses were made, on those
 // that were held back from that, and on the fixture homes. It only goes up.
-var rightFloor = map[string]int{"samples": 65, "held": 9, "homes": 13}
+var rightFloor = map[string]int{"samples": 67, "held": 10, "homes": 14}
 
 // measureHomes measures the main store of each fixture home: the first whose files are JSONL
 // or JSON. Its files hold every oddity of the tool, so the one in the middle counts.
@@ -484,6 +484,12 @@ func TestInferDatabase(t *testing.T) {
 			INSERT INTO message VALUES('m1','s1','user',1772323201),('m2','s1','assistant',1772323202);
 			INSERT INTO part VALUES('p1','m1','{"type":"text","text":"Mend the net please"}'),('p2','m2','{"type":"text","text":"It is mended now."}'),('p3','m2','{"type":"tool","tool":"sew","callID":"c","state":{"input":{"n":1},"output":"done"}}');`,
 			`user Mend the net please|assistant It is mended now.|tool_call sew {"n":1}|tool_result done`},
+		{"numbers take turns", `CREATE TABLE rooms(room_id TEXT PRIMARY KEY, topic TEXT, home_dir TEXT, born INTEGER);
+			CREATE TABLE lines(n INTEGER PRIMARY KEY, room_id TEXT, speaker INTEGER, body TEXT, extra TEXT, stamp INTEGER);
+			INSERT INTO rooms VALUES('r1','Shore walk','/home/mara/shore',1780000000);
+			INSERT INTO lines VALUES(1,'r1',0,'Which path is dry?',NULL,1780000001),(2,'r1',1,'The upper path is dry.','{"tools":[{"id":"x1","tool":"look","args":{"where":"path"},"result":"dry"}]}',1780000005),
+				(3,'r1',0,'How long is it?',NULL,1780000060),(4,'r1',1,'Two miles to the light.',NULL,1780000063);`,
+			`user Which path is dry?|assistant The upper path is dry.|tool_call look {"where":"path"}|tool_result dry|user How long is it?|assistant Two miles to the light.`},
 		{"keys and documents", `CREATE TABLE kv(key TEXT PRIMARY KEY, value BLOB);
 			INSERT INTO kv VALUES('theme','"dark"'),('chat:1','{"title":"Eggs","messages":[{"role":"user","content":"How long for an egg?"},{"role":"assistant","content":"Six minutes."}]}');`,
 			"user How long for an egg?|assistant Six minutes."},
@@ -575,8 +581,8 @@ func TestInferSaysWhatItCannotTell(t *testing.T) {
 		want                string
 	}{
 		{"settings", "a.json", `{"theme":"dark","size":12}`, true, "without a list of messages"},
-		{"nobody says who speaks", "a.json", `{"talk":[{"way":"in","say":{"text":"Is the bridge up?"}},{"way":"out","say":{"text":"It is down now."}},` +
-			`{"way":"in","say":{"text":"When does it open?"}},{"way":"out","say":{"text":"At six o'clock."}}]}`, true,
+		{"nobody says who speaks", "a.json", `{"talk":[{"way":"in","say":{"text":"Is the bridge up?"}},{"way":"in","say":{"text":"It is down now."}},` +
+			`{"way":"out","say":{"text":"When does it open?"}},{"way":"out","say":{"text":"At six o'clock."}}]}`, true,
 			"4 elements at `talk`; `say.text` is prose in 4 of them, but nothing says who speaks; `way` is in 2, out 2"},
 		{"measurements", "a.jsonl", `{"t":1,"v":2}` + "\n" + `{"t":2,"v":3}` + "\n", true, "2 JSON lines"},
 		{"prose", "a.txt", "Once upon a time there was a heron.\nIt stood.\n", true, "no line such as"},

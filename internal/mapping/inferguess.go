@@ -93,6 +93,7 @@ type guesser struct {
 	payloads map[string]bool // types that are also the key of an object beside them
 	spoken   map[string]bool // words of blocks in which the person speaks
 	lone     bool            // the elements at hand are all of one kind
+	own      map[string]bool // fields that nearly every record has, each with a value of its own: ids of records
 }
 
 // countRepeats notes the id-like texts of the records.
@@ -151,6 +152,14 @@ const rulesDeep = 3
 // records themselves.
 func (g *guesser) rules(elems []*value, role string, deep int) []*guess {
 	c := takeSurvey(elems, g.a)
+	if deep == 0 {
+		g.own = map[string]bool{}
+		for _, f := range c.fields {
+			if f.scalars() == f.n && f.n*10 >= c.n*8 && len(f.values)*10 >= f.n*7 && f.n > 3 {
+				g.own[f.sel] = true
+			}
+		}
+	}
 	discs := c.discriminators()
 	if len(discs) > 12 {
 		discs = discs[:12]
@@ -410,6 +419,17 @@ func (g *guesser) speakers(discs []*disc, elems []*value, texts [][]string) map[
 				other = classAssistant
 			}
 			out[fmt.Sprint(d, "\x00true")], out[fmt.Sprint(d, "\x00false")] = ds.says, other
+			continue
+		}
+		if ds.first != "" {
+			for _, t := range texts[d] {
+				switch {
+				case t == ds.first:
+					out[fmt.Sprint(d, "\x00", t)] = classUser
+				case t != "" && out["other"] == classNone: // a third one has no texts
+					out[fmt.Sprint(d, "\x00", t)], out["other"] = classAssistant, classAssistant
+				}
+			}
 			continue
 		}
 		if !ds.role && ds.f.kinds[jsonNumber] == 0 {
@@ -863,18 +883,79 @@ func (g *guesser) unknown(c *survey, v verdict, role string, deep int) *guess {
 			}
 			return &guess{as: role, text: sels, score: math.Min(score, 0.9)}
 		}
+		if f := c.longestProse(); f != nil && v.seen == "" {
+			return &guess{as: role, text: []string{f.sel}, score: .6}
+		}
 	}
 	if len(parts) > 0 {
 		r := bundle(parts)
 		return r
 	}
+	if r := g.linked(c); r != nil {
+		return r
+	}
 	// Long texts of somebody unknown are worth a word.
 	for _, f := range c.fields {
-		if name := textNames[plainKey(f.key())]; f.prose*2 > c.n && f.runes > 15*f.prose && name >= .5 || name >= .85 && f.prose*2 > c.n {
+		if name := textNames[plainKey(f.key())]; f.prose*2 > c.n && f.runes > 15*f.prose && name >= .5 || name >= .85 && f.prose*2 > c.n ||
+			v.seen != "" && f.prose*2 > c.n && f.runes >= 12*f.prose && !inWords(plainKey(f.key()), notText) && !hasWord(words(f.key()), "title name label description summary") {
 			return &guess{text: []string{f.sel}, gap: fmt.Sprintf("`%s` is prose in %d of %d (%d characters on average), but nothing says whose", f.sel, f.prose, c.n, f.runes/max(1, f.kinds[jsonString])), score: 0}
 		}
 	}
 	return &guess{as: actSkip, score: 1}
+}
+
+// linkedField is a field whose values stand in one other record each, as the ids of calls do in
+// their results; nil if there is none.
+func (g *guesser) linkedField(c *survey) *inferField {
+	for _, f := range c.fields {
+		if g.own[f.sel] || f.kinds[jsonString] < f.n || f.n*2 < c.n || f.more || f.prose > 0 || f.depth > 4 || len(f.values) < f.n ||
+			hasWord(words(f.key()), "parent stem up prev previous next root tip time ts at date path file dir cwd model") {
+			continue
+		}
+		fits := true
+		for v := range f.values {
+			fits = fits && g.repeat[v] == 2 && !absolutePath.MatchString(v) && !dateForm.MatchString(v)
+		}
+		if fits {
+			return f
+		}
+	}
+	return nil
+}
+
+// linked makes a call or a result of elements of which no word says so, but an id that stands
+// in two records. What has a name and an object beside its id is a call.
+func (g *guesser) linked(c *survey) *guess {
+	id := g.linkedField(c)
+	if id == nil {
+		return nil
+	}
+	var name, input, text *inferField
+	for _, f := range c.fields {
+		k := plainKey(f.key())
+		switch {
+		case f == id || f.filled*2 < c.n || inWords(k, "ts time timestamp at date created createdat") || inWords(k, mainKeys) && f.depth == 1:
+		case f.parent() == id.parent() && f.kinds[jsonObject] == f.n:
+			if input == nil && !inWords(k, "usage meta metadata tokens") {
+				input = f
+			}
+		case f.parent() == id.parent() && f.kinds[jsonString] == f.n && f.prose == 0 && name == nil && !f.more && timesOf(f).ok == 0 && len(f.values) > 0 && g.repeat[firstText(f)] < max(3, g.total/2):
+			name = f
+		}
+		if f != id && f.kinds[jsonString] > 0 && !inWords(k, notText) && !inWords(k, mainKeys) && (text == nil || f.prose > text.prose || f.prose == text.prose && f.runes > text.runes) {
+			text = f
+		}
+	}
+	const score = .6
+	switch {
+	case name != nil && input != nil:
+		return &guess{as: "tool_call", name: []string{name.sel}, call: []string{id.sel}, input: []string{input.sel}, score: score, n: c.n,
+			notes: []string{"`" + id.sel + "` stands in one other record"}}
+	case text != nil && input == nil:
+		return &guess{as: "tool_result", call: []string{id.sel}, text: []string{text.sel}, failed: g.failedOf(c), score: score, n: c.n,
+			notes: []string{"`" + id.sel + "` stands in one other record"}}
+	}
+	return nil
 }
 
 // payloadsMin is how many types must be keys of payloads before that is how the format works.
@@ -1218,13 +1299,7 @@ func (g *guesser) prose(c *survey, role string, deep int) []*guess {
 	}
 	if text == nil {
 		// No name is known: the longest prose.
-		var best *inferField
-		for _, f := range c.fields {
-			if proseFit(f) > 0 && f.prose*2 > f.n && f.n*2 > c.n && !hasWord(words(f.key()), "title name summary label last path description") && (best == nil || f.runes > best.runes) {
-				best = f
-			}
-		}
-		if best != nil {
+		if best := c.longestProse(); best != nil {
 			text = &guess{as: role, text: []string{best.sel}, score: .6, n: best.filled}
 		}
 	}
@@ -1245,6 +1320,17 @@ func (g *guesser) prose(c *survey, role string, deep int) []*guess {
 	return parts
 }
 
+// longestProse is the field that holds most of what people write, nil if there is none.
+func (c *survey) longestProse() *inferField {
+	var best *inferField
+	for _, f := range c.fields {
+		if proseFit(f) > 0 && f.prose*2 > f.n && f.n*2 > c.n && !hasWord(words(f.key()), "title name summary label last path description") && (best == nil || f.runes > best.runes) {
+			best = f
+		}
+	}
+	return best
+}
+
 // list makes the rule of a field that holds lists.
 func (g *guesser) list(f *inferField, role string, deep int) *guess {
 	if deep >= rulesDeep {
@@ -1259,6 +1345,15 @@ func (g *guesser) list(f *inferField, role string, deep int) *guess {
 	}
 	rules := g.rules(elems, role, deep+1)
 	if !talks(rules) && madeBy(rules, role) == 0 {
+		// Blocks of which no word is known: those with prose.
+		for _, r := range rules {
+			if r.gap != "" && len(r.text) > 0 && len(r.when) > 0 {
+				*r = guess{when: r.when, as: role, text: r.text, n: r.n, score: .6}
+			}
+		}
+		if madeBy(rules, role) > 0 {
+			return &guess{each: []string{f.sel}, first: rules, score: .6}
+		}
 		return nil
 	}
 	return &guess{each: []string{f.sel}, first: rules, score: .95}
@@ -1321,6 +1416,19 @@ func (g *guesser) sideParts(c *survey, role string) []*guess {
 	}
 	parts = append(parts, g.side(c, callLists, (*guesser).callOf)...)
 	parts = append(parts, g.side(c, resultLists, (*guesser).resultOf)...)
+	if role == "assistant" && madeBy(parts, "tool_call") == 0 {
+		for _, f := range c.fields {
+			if f.kinds[jsonArray] == 0 || f.depth > 3 {
+				continue
+			}
+			if elems, bare := g.elements(f); bare == 0 && len(elems) > 0 {
+				if r := g.linked(takeSurvey(elems, g.a)); r != nil && r.as == "tool_call" {
+					r.each = []string{f.sel}
+					parts = append(parts, r)
+				}
+			}
+		}
+	}
 	return parts
 }
 

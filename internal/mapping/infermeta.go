@@ -258,7 +258,12 @@ func (d *drafting) branches(c, docs *survey, id *inferField) {
 	hits, misses := 0, 0
 	for _, f := range c.fields {
 		w := words(f.key())
-		if f == id || f.scalars() < f.n || f.depth > 3 || !hasWord(w, parentWords) && !strings.Contains(plainKey(f.key()), "parent") {
+		if f == id || f.scalars() < f.n || f.depth > 3 {
+			continue
+		}
+		// Another word for it: all but the first have it, and name another record with it.
+		named := hasWord(w, parentWords) || strings.Contains(plainKey(f.key()), "parent")
+		if !named && (f.n < c.n-1 || c.n < 4 || ids[f.vals[0].str()] >= f.at[0]) {
 			continue
 		}
 		h, m := 0, 0
@@ -269,7 +274,7 @@ func (d *drafting) branches(c, docs *survey, id *inferField) {
 				m++
 			}
 		}
-		if h > hits {
+		if h > hits && (named || m == 0) {
 			parent, hits, misses = f, h, m
 		}
 	}
@@ -473,6 +478,22 @@ func (d *drafting) conversation(recs, docs *survey) {
 			v = "{from: " + v + `, decode: uri, match: '^file://(.*)$'}`
 		}
 		add("cwd", v, where(p)+", an absolute path", .9)
+	} else {
+		// By what it is, where no name is known.
+		for i := range all {
+			p := &all[i]
+			if p.prefix == "" || p.f.kinds[jsonString] < p.f.n || p.f.depth > 3 || p.f.filled == 0 || p.f.more {
+				continue
+			}
+			fits := true
+			for v := range p.f.values {
+				fits = fits && absolutePath.MatchString(v) && filepath.Ext(v) == ""
+			}
+			if fits {
+				add("cwd", sel(p), where(p)+", an absolute path", .6)
+				break
+			}
+		}
 	}
 	if p := find("gitbranch branch branchname headbranch", func(p place) bool { return short(p) && p.f.kinds[jsonString] == p.f.n && p.f.prose == 0 }); p != nil {
 		add("branch", sel(p), where(p), .85)

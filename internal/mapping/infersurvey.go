@@ -270,12 +270,13 @@ const mainKeys = "type kind event ev evt eventtype messagetype recordtype blockt
 // A disc is a discriminator of a survey.
 type disc struct {
 	f        *inferField
-	role     bool  // says who speaks, not what it is
-	inverse  bool  // a flag that sets apart where it is false
-	flag     bool  // a bool that sets an element apart
-	presence bool  // the key itself is the word
-	says     class // of a bool that tells who speaks: who does where it is true
-	known    int   // elements whose value is a word that is known
+	role     bool   // says who speaks, not what it is
+	inverse  bool   // a flag that sets apart where it is false
+	flag     bool   // a bool that sets an element apart
+	presence bool   // the key itself is the word
+	says     class  // of a bool that tells who speaks: who does where it is true
+	first    string // of two words of which nothing but their turns tells who speaks: the first
+	known    int    // elements whose value is a word that is known
 }
 
 // wordValue is what a discriminator may hold.
@@ -370,8 +371,82 @@ func (c *survey) discriminators() []*disc {
 	out = slices.DeleteFunc(out, func(d *disc) bool {
 		return !d.flag && d.f.depth > 2 && d.f.n == c.n && c.n > 1 && d.f.constant() != "" && classOf(d.f.constant()) == classNone
 	})
+	if d := c.turns(out); d != nil {
+		out = append(slices.DeleteFunc(out, func(o *disc) bool { return o.f == d.f }), d)
+	}
 	slices.SortStableFunc(out, func(a, b *disc) int { return a.f.depth - b.f.depth })
 	return append(out, c.presences(out)...)
+}
+
+// turns finds the field whose two values take turns where the texts are, if no word anywhere
+// says who speaks: the person is who begins.
+func (c *survey) turns(have []*disc) *disc {
+	for _, d := range have {
+		if d.says != classNone {
+			return nil
+		}
+		for v := range d.f.values {
+			if cl := classOf(v); cl == classUser || cl == classAssistant {
+				return nil
+			}
+		}
+	}
+	var text *inferField
+	texts, most := 0, 0
+	for _, f := range c.fields {
+		if k := plainKey(f.key()); inWords(k, notText) || hasWord(words(f.key()), "title name label description summary") {
+			continue
+		}
+		if classOf(f.key()) == classUser || classOf(f.key()) == classAssistant {
+			return nil // an exchange in one element
+		}
+		n := f.prose
+		for _, v := range f.vals {
+			if v.kind() == jsonArray && hasProse(strings.TrimLeft(v.raw, `[" `)) {
+				n++
+			}
+		}
+		if n*2 > c.n && n >= 4 && (n > most || n == most && f.runes > texts) {
+			text, texts, most = f, f.runes, n
+		}
+	}
+	if text == nil {
+		return nil
+	}
+	var best *disc
+	for _, f := range c.fields {
+		if f.scalars() < f.n || f.prose > 0 || f.more || len(f.values) > 8 || f.depth > 3 || f.kinds[jsonBool] > 0 {
+			continue
+		}
+		has := make(map[int]string, f.n)
+		for k, i := range f.at {
+			has[i] = f.vals[k].str()
+		}
+		var order []string
+		changes, last := 0, ""
+		fits := true
+		for _, i := range text.at {
+			t := has[i]
+			if fits = fits && t != "" && wordValue.MatchString(t); !fits {
+				break
+			}
+			if !slices.Contains(order, t) {
+				order = append(order, t)
+			}
+			if last != "" && t != last {
+				changes++
+			}
+			last = t
+		}
+		if !fits || len(order) != 2 || changes*2 < len(text.at)-1 {
+			continue
+		}
+		d := &disc{f: f, role: true, first: order[0], known: f.n}
+		if best == nil || strings.HasSuffix(plainKey(best.f.key()), "id") && !strings.HasSuffix(plainKey(f.key()), "id") || inWords(plainKey(f.key()), speakerKeys) && !inWords(plainKey(best.f.key()), speakerKeys) {
+			best = d
+		}
+	}
+	return best
 }
 
 // speakerFlag is who speaks where a bool such as isUser or from_bot is true.
