@@ -35,6 +35,7 @@ type builder struct {
 	roots   map[string]string      // record id to the root of its tree, of subagents' records
 
 	open growing // the latest call, if some rule has more
+	said growing // the latest message that may go on in the next record
 
 	visible []*unit // units not abandoned by a rewind, in order
 	inReset bool
@@ -296,8 +297,13 @@ func (b *builder) add(r *recordRun, u *unit, recordID hash, msgs []*made) {
 // dedupe passes a message through the entries of same. It returns the survivor, or nil if
 // that is an earlier message, unchanged.
 func (b *builder) dedupe(r *recordRun, m *made) *made {
-	if m.source.more {
+	if m.source.more && m.Role == chat.ToolCall {
 		return b.grow(r, m)
+	}
+	if m.source.more {
+		if old := b.goOn(m); old != nil || strings.TrimSpace(m.Text) == "" {
+			return old
+		}
 	}
 	for i, s := range b.m.same {
 		if s.record || s.roles != nil && !s.roles[m.Role] {
@@ -374,14 +380,36 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 		b.open.m, b.open.msg, b.open.input = m, *m.Message, &strings.Builder{}
 		b.open.input.WriteString(m.Input)
 	}
+	if m.source.more {
+		b.said = growing{m: m, msg: *m.Message, input: &strings.Builder{}, again: b.said.again}
+		b.said.input.WriteString(m.Text)
+	}
 	return m
 }
 
-// A growing is a call whose input may go on in later records.
+// goOn puts the text of m on the end of the message directly before it, and returns that; nil
+// if that is of another role or reply, or was not made piece by piece.
+func (b *builder) goOn(m *made) *made {
+	o := &b.said
+	if o.m == nil || o.m != b.last.m || o.m.gone || o.m.unit.abandoned || o.msg.Role != m.Role || o.msg.Reply != m.Reply {
+		return nil
+	}
+	if o.again += o.input.Len(); o.again > againMaxBytes {
+		b.conv.Read.Incomplete = "the texts of messages come in too many pieces"
+		return nil
+	}
+	o.input.WriteString(m.Text)
+	msg := o.msg
+	msg.Text = o.input.String()
+	*o.m = made{Message: &msg, unit: o.m.unit, source: o.m.source, never: o.m.never}
+	return o.m
+}
+
+// A growing is a call whose input, or a message whose text may go on in later records.
 type growing struct {
 	m     *made
 	msg   chat.Message     // m's, should its text be let go
-	input *strings.Builder // so far, as recorded
+	input *strings.Builder // input or text so far, as recorded
 	again int              // bytes of all inputs that were looked at once more
 }
 

@@ -252,7 +252,7 @@ var keyTable = []keyInfo{
 	{In: inRule, Name: "name", Kind: kindExpr, For: []string{"tool_call", "tool_result", "compaction"}, About: "the tool, as stored; on a compaction, a label", Example: "name: tool"},
 	{In: inRule, Name: "call", Kind: kindExpr, For: []string{"tool_call", "tool_result"}, About: "id that joins a call and its result", Example: "call: tool_use_id"},
 	{In: inRule, Name: "input", Kind: kindExpr, For: []string{"tool_call"}, About: "the arguments", Example: "input: arguments"},
-	{In: inRule, Name: "more", Kind: kindBool, Default: "false", For: []string{"tool_call"}, About: "no call of its own: its input goes on the end of the latest call's", Example: "more: true"},
+	{In: inRule, Name: "more", Kind: kindBool, Default: "false", For: []string{"user", "assistant", "reasoning", "system", "tool_call"}, About: "a piece: a call's input goes on the end of the latest call's; a text on the end of the message directly before, if that is of such pieces too, of the same role and reply; else it begins one", Example: "more: true"},
 	{In: inRule, Name: "failed", Kind: kindTruth, For: []string{"tool_result"}, About: "whether the tool failed", Example: "failed: is_error"},
 	{In: inRule, Name: "result", Kind: kindResult, Of: inResult, For: []string{"tool_call"}, About: "the call's outcome on the same element, or never", Example: "result: {text: output, failed: exitCode}"},
 	{In: inRule, Name: "diff", Kind: kindDiff, Of: inDiff, For: []string{"tool_call", "tool_result"}, About: "the change that a tool made", Example: "diff: details.diff"},

@@ -71,3 +71,52 @@ func TestMore(t *testing.T) {
 		t.Error("a word of an input may be cut between two records, and its bytes are trusted")
 	}
 }
+
+// TestMoreOfATextInPieces: neighbours of one role and reply are one message.
+func TestMoreOfATextInPieces(t *testing.T) {
+	m := load(t, `parlance: 1
+name: acme
+sources: [{id: log, paths: ["~/*.jsonl"], container: jsonl}]
+common: {id: id, time: at}
+messages:
+  - {when: {op: back}, as: rewind, to: to}
+  - {when: {op: ping}, as: skip}
+  - {when: {ask: {exists: true}}, as: user, more: true, text: ask, reply: n}
+  - {when: {think: {exists: true}}, as: reasoning, more: true, text: think}
+  - {when: {say: {exists: true}}, as: assistant, more: true, text: say}
+  - {when: {whole: {exists: true}}, as: assistant, text: whole}
+  - {as: tool_call, name: tool}
+`)
+	for _, row := range []struct{ name, log, want string }{
+		{"blanks and line ends are kept", `{"say":"It"}|{"say":" "}|{"say":"is.\n"}|{"say":"\n"}|{"say":"So."}`, "assistant It is.\n\nSo."},
+		{"what is skipped is not between", `{"say":"It "}|{"op":"ping"}|{"say":"is."}`, "assistant It is."},
+		{"another kind ends it", `{"think":"hm"}|{"say":"It "}|{"tool":"grep"}|{"say":"is."}`, "reasoning hm; assistant It ; tool_call ; assistant is."},
+		{"another reply ends it", `{"ask":"a","n":"1"}|{"ask":"b","n":"1"}|{"ask":"c","n":"2"}`, "user ab; user c"},
+		{"a whole message is no piece", `{"whole":"It"}|{"say":"is."}|{"whole":"so"}`, "assistant It; assistant is.; assistant so"},
+		{"a blank begins nothing", `{"say":" "}|{"tool":"grep"}|{"say":"\n"}|{"say":"is."}`, "tool_call ; assistant is."},
+		{"not on what was given up", `{"ask":"a","id":"1"}|{"say":"It "}|{"op":"back","to":"1"}|{"say":"is."}`, "assistant is."},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			env := homeWith(t, map[string]string{"a.jsonl": strings.ReplaceAll(row.log, "|", "\n") + "\n"})
+			files, _ := m.Find(context.Background(), env)
+			for _, keep := range []bool{true, false} {
+				var got []string
+				if err := m.Read(context.Background(), files[0], ReadOptions{Keep: func(*chat.Message) bool { return keep }}, func(c *chat.Conversation) error {
+					for _, msg := range c.Messages {
+						if !msg.Abandoned {
+							got = append(got, string(msg.Role)+" "+msg.Text)
+						}
+					}
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if s := strings.Join(got, "; "); keep && s != row.want {
+					t.Errorf("got %q, want %q", s, row.want)
+				} else if n := strings.Count(row.want, ";") + 1; len(got) != n {
+					t.Errorf("keep %v: %d messages, want %d", keep, len(got), n)
+				}
+			}
+		})
+	}
+}

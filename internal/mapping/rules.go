@@ -268,6 +268,9 @@ func (r *recordRun) make(ru *rule, f *frame) {
 // prose makes the messages of one text: cleaned, one for each piece.
 func (r *recordRun) prose(ru *rule, f *frame, role chat.Role) {
 	text := r.evalText(ru.text, f)
+	if text == "" && ru.more { // a piece may be a blank, or a line end
+		text = r.text(r.present(ru.text, f))
+	}
 	name := r.evalText(ru.name, f)
 	pieces := []piece{{role: role, text: text}}
 	if strings.TrimSpace(text) != "" {
@@ -277,7 +280,8 @@ func (r *recordRun) prose(ru *rule, f *frame, role chat.Role) {
 		}
 	}
 	for _, p := range pieces {
-		if strings.TrimSpace(p.text) == "" && p.role != chat.Compaction && p.role != chat.ToolCall {
+		blank := strings.TrimSpace(p.text) == "" && (p.text == "" || !ru.more)
+		if blank && p.role != chat.Compaction && p.role != chat.ToolCall {
 			continue
 		}
 		m := r.message(ru, f, p.role)
