@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"parlance/internal/chat"
+	"parlance/internal/source"
 )
 
 // A builder gathers one conversation, record by record.
@@ -689,7 +690,7 @@ func whereIs(o chat.Origin) string {
 }
 
 // recordsMax ends a conversation of a file that grows without end.
-const recordsMax = 5_000_000
+const recordsMax = source.RecordsMax
 
 func (x *scopes) emptyExpr(e *expr, f *frame) bool {
 	g, _ := x.eval(e, f)

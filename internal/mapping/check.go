@@ -18,10 +18,18 @@ import (
 
 // testTimeMax ends the tests of one mapping: they hold a few records each, and their SQL
 // and patterns are a stranger's.
-const testTimeMax = 30 * time.Second
+const testTimeMax = source.TestTimeMax
 
 // testTime is the time of every file in a test, so that nothing depends on the clock.
 var testTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// stopped says why tests were not run to their end.
+func stopped(ctx context.Context) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Sprintf("stopped: the tests take longer than testTimeMax (%v)", testTimeMax)
+	}
+	return "stopped: " + ctx.Err().Error()
+}
 
 // RunTests runs the samples that the mapping carries through its rules, and says what came
 // out otherwise than expected. It also names the selectors that found nothing in any of
@@ -49,7 +57,7 @@ func (m *Mapping) RunTests(ctx context.Context) []Problem {
 		}
 		problems = append(problems, r.problems...)
 		if ctx.Err() != nil {
-			problems = append(problems, m.problem(codeTestContent, t.pos, t.at, "stopped: "+ctx.Err().Error(), ""))
+			problems = append(problems, m.problem(codeTestContent, t.pos, t.at, stopped(ctx), ""))
 			break
 		}
 	}

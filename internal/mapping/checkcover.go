@@ -119,10 +119,11 @@ func (r *testRun) gatherReplayed(p *pool) {
 	rd := &reading{m: r.m, src: r.src, file: r.file, opts: &ReadOptions{}}
 	x := rd.scopes(nil, 0)
 	var root *node
+	room := nodesMax
 	for line := range strings.SplitSeq(*r.t.text, "\n") {
 		rd.a.reset()
 		if v, ok := parseObject(line, &rd.a); ok {
-			edit(&root, r.src.replay, x, v)
+			edit(&root, r.src.replay, x, v, &room)
 		}
 	}
 	if root != nil {

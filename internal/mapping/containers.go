@@ -140,7 +140,7 @@ func quotedKey(key string) string { return quoted(key) + ":" }
 
 // joinFilesMax bounds the files of one level: a conversation with more parts than that is a
 // pattern gone wrong.
-const joinFilesMax = 1_000_000
+const joinFilesMax = source.JoinFilesMax
 
 // joinFiles lists the files of a join pattern, in byte order of their names.
 func (rd *reading) joinFiles(s *session, j *join, parent string, doc *value) ([]string, error) {

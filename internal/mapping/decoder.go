@@ -80,7 +80,7 @@ func (st *store) until(ctx context.Context, path string, found ...*regexp.Regexp
 }
 
 // untilMaxBytes is what a document may have at most, too.
-const untilMaxBytes = 256 << 20
+const untilMaxBytes = source.DocumentMaxBytes
 
 // united makes one File of the files that a decoder takes for one conversation: its path is
 // that of the first, its time that of the newest, its size that of all.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
+
+	"parlance/internal/source"
 )
 
 // scopes is what selectors can see while one record is read.
@@ -35,6 +37,7 @@ type scopes struct {
 	using   bool   // fields are being made, so next: uses an element up
 	tr      *trace // nil unless somebody wants to know how this file is read
 	badTime func(raw string)
+	over    func(what string) // told of a limit that was reached; may be nil
 }
 
 // A frame is the element that rules look at, and the way out of it.
@@ -351,6 +354,9 @@ func (x *scopes) term(t *term, f *frame) got {
 		s, ok := x.bytes(g), true
 		for _, how := range t.decode {
 			if s, ok = decodeText(how, s); !ok {
+				if len(s) > decodedMaxBytes && x.over != nil {
+					x.over("a packed text unfolds to more than decodedMaxBytes (64 MB)")
+				}
 				return got{}
 			}
 		}
@@ -878,7 +884,7 @@ func (x *scopes) isKind(kinds []string, g got) bool {
 
 // patternMaxBytes is how much of a text a pattern looks at: patterns tell harness text by
 // how it begins, and a transcript must not choose how long we compute.
-const patternMaxBytes = 64 << 10
+const patternMaxBytes = source.PatternMaxBytes
 
 func patternText(s string) string {
 	if len(s) <= patternMaxBytes {
@@ -902,7 +908,7 @@ func hashText(how, s string) string {
 }
 
 // decodedMaxBytes bounds what a packed text may unfold to.
-const decodedMaxBytes = 64 << 20
+const decodedMaxBytes = source.DecodedMaxBytes
 
 // decodeText is one step of decode: bytes in, bytes out; false if they are not of that kind.
 func decodeText(how, s string) (string, bool) {
@@ -924,14 +930,14 @@ func decodeText(how, s string) (string, bool) {
 	case "gzip":
 		var r *gzip.Reader
 		if r, err = gzip.NewReader(strings.NewReader(s)); err == nil {
-			out, err = io.ReadAll(io.LimitReader(r, decodedMaxBytes))
+			out, err = io.ReadAll(io.LimitReader(r, decodedMaxBytes+1))
 		}
 	case "zstd":
 		var r *zstd.Decoder
-		if r, err = zstd.NewReader(bytes.NewReader([]byte(s)), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(decodedMaxBytes)); err == nil {
-			out, err = io.ReadAll(io.LimitReader(r, decodedMaxBytes))
+		if r, err = zstd.NewReader(bytes.NewReader([]byte(s)), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(2*decodedMaxBytes)); err == nil {
+			out, err = io.ReadAll(io.LimitReader(r, decodedMaxBytes+1))
 			r.Close()
 		}
 	}
-	return string(out), err == nil
+	return string(out), err == nil && len(out) <= decodedMaxBytes
 }

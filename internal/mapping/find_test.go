@@ -376,7 +376,7 @@ func TestFindSaysThatAPatternIsTooWide(t *testing.T) {
 		{Name: "acme", Sources: []*Source{{PathsFrom: &pathsFrom{file: wide, path: "{.}"}}}},
 	} {
 		_, errs := m.Find(t.Context(), Env{Home: dir})
-		if got, want := errorRows(dir, errs), []string{"acme: " + wide + ": more than 100000 places: the others are left out"}; !slices.Equal(got, want) {
+		if got, want := errorRows(dir, errs), []string{"acme: " + wide + ": more places than placesMax (100000): the others are left out"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -385,9 +385,10 @@ func (d *drafting) tryReplay(records []*value) {
 		words += ", append: " + yamlScalar(p.appendOp)
 	}
 	var root *node
+	room := nodesMax
 	x := &scopes{a: &d.a}
 	for _, rec := range records {
-		edit(&root, p, x, rec)
+		edit(&root, p, x, rec, &room)
 	}
 	if root == nil {
 		return

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"parlance/internal/chat"
+	"parlance/internal/source"
 )
 
 // The version of the mapping language that this program reads.
@@ -19,9 +20,9 @@ const (
 
 const (
 	// extendsMaxDepth bounds mappings that extend each other.
-	extendsMaxDepth = 8
+	extendsMaxDepth = source.ExtendsMaxDepth
 	// regexpMaxBytes bounds one pattern; the longest in use has 120 bytes.
-	regexpMaxBytes = 64 << 10
+	regexpMaxBytes = source.RegexpMaxBytes
 )
 
 // Load reads one mapping file, checks it and compiles it. All problems are returned at
@@ -390,7 +391,7 @@ func (l *loader) regexp(n *yamlNode, path string) *regexp.Regexp {
 		return nil
 	}
 	if len(n.text) > regexpMaxBytes {
-		l.at(codeRegexp, n, path, fmt.Sprintf("regular expression longer than %d bytes", regexpMaxBytes), "")
+		l.at(codeRegexp, n, path, fmt.Sprintf("regular expression longer than regexpMaxBytes (%d)", regexpMaxBytes), "")
 		return nil
 	}
 	re, err := regexp.Compile(n.text)
@@ -461,7 +462,11 @@ func (l *loader) extend(root *yamlNode, seen []string) *yamlNode {
 	if v == nil || v.shape != shapeScalar {
 		return root // a wrong shape is reported with the other keys
 	}
-	if slices.Contains(seen, v.text) || len(seen) >= extendsMaxDepth {
+	if !slices.Contains(seen, v.text) && len(seen) >= extendsMaxDepth {
+		l.at(codeCircle, v, "extends", fmt.Sprintf("more mappings extend each other than extendsMaxDepth (%d)", extendsMaxDepth), "")
+		return nil
+	}
+	if slices.Contains(seen, v.text) {
 		l.at(codeCircle, v, "extends", fmt.Sprintf("a circle: %s", strings.Join(append(seen, v.text), ", ")), "")
 		return nil
 	}

@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"parlance/internal/source"
 )
 
 const (
-	// yamlMaxBytes: the longest mapping in use has 40 kB; a mapping is code, not data.
-	yamlMaxBytes = 1 << 20
-	// yamlMaxDepth keeps recursion over nodes shallow.
-	yamlMaxDepth = 64
+	yamlMaxBytes = source.YAMLMaxBytes
+	yamlMaxDepth = source.YAMLMaxDepth // keeps recursion over nodes shallow
 )
 
 // A textFile is a mapping file as text, for excerpts.
@@ -98,7 +98,7 @@ var yamlErrorLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 func (l *loader) parseYAML(name string, data []byte) *yamlNode {
 	f := &textFile{name: name}
 	if len(data) > yamlMaxBytes {
-		l.report(codeSize, f, 0, 0, "", fmt.Sprintf("larger than %d bytes", yamlMaxBytes), "")
+		l.report(codeSize, f, 0, 0, "", fmt.Sprintf("larger than yamlMaxBytes (%d)", yamlMaxBytes), "")
 		return nil
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
@@ -214,7 +214,7 @@ func between(s, open, close string) string {
 func (l *loader) convert(f *textFile, y *yaml.Node, path string, depth int) *yamlNode {
 	n := &yamlNode{file: f, line: y.Line, col: y.Column, flow: y.Style&yaml.FlowStyle != 0}
 	if depth > yamlMaxDepth {
-		l.report(codeSize, f, y.Line, y.Column, path, fmt.Sprintf("nested more than %d deep", yamlMaxDepth), "")
+		l.report(codeSize, f, y.Line, y.Column, path, fmt.Sprintf("nested deeper than yamlMaxDepth (%d)", yamlMaxDepth), "")
 		n.bad = true
 		return n
 	}

@@ -75,7 +75,7 @@ func (l *loader) descend(list []*rule, depth int, names []string, seen map[*rule
 		if depth >= rulesDepthMax && (r.use != "" || r.first != nil || r.all != nil) {
 			if !seen[r] {
 				seen[r] = true
-				l.report(codeCircle, r.pos.file, r.pos.line, r.pos.col, r.path, fmt.Sprintf("rules nested more than %d deep", rulesDepthMax), "")
+				l.report(codeCircle, r.pos.file, r.pos.line, r.pos.col, r.path, fmt.Sprintf("rules nested deeper than rulesMaxDepth (%d)", rulesDepthMax), "")
 			}
 			continue
 		}
@@ -94,7 +94,7 @@ func (l *loader) rules(v *yamlNode, path string, depth int, first bool) []*rule 
 	for i, n := range l.maps(v, path) {
 		at := sub(path, i)
 		if depth > rulesDepthMax {
-			l.at(codeCircle, n, at, fmt.Sprintf("rules nested more than %d deep", rulesDepthMax), "")
+			l.at(codeCircle, n, at, fmt.Sprintf("rules nested deeper than rulesMaxDepth (%d)", rulesDepthMax), "")
 			return out
 		}
 		r := l.rule(n, at, depth)

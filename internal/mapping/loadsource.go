@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"parlance/internal/source"
 )
 
 // pathPatternMaxBytes bounds a path pattern.
-const pathPatternMaxBytes = 4096
+const pathPatternMaxBytes = source.PathPatternMaxBytes
 
 // unsupportedKeys are all that a source of which nothing is read may have.
 var unsupportedKeys = []string{"id", "paths", "exclude", "paths_from", "split", "capture", "container", "kind", "unsupported"}
@@ -448,7 +450,7 @@ func (l *loader) pattern(v *yamlNode, path string, u patternUse) (vars []string)
 		fail("empty pattern", "")
 		return nil
 	case len(text) > pathPatternMaxBytes:
-		fail(fmt.Sprintf("pattern longer than %d bytes", pathPatternMaxBytes), "")
+		fail(fmt.Sprintf("pattern longer than pathPatternMaxBytes (%d)", pathPatternMaxBytes), "")
 		return nil
 	case strings.Contains(text, `\`):
 		fail(`"\" in a pattern`, "folders are separated by / on every system")

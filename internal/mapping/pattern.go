@@ -8,15 +8,17 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"parlance/internal/source"
 )
 
 const (
 	// nestMax bounds defaults and named roots inside each other, so that a named root that
 	// names itself ends.
-	nestMax = 8
+	nestMax = source.NestMax
 	// placesMax bounds what one pattern may become. Alternatives in braces multiply, and a
 	// relative pattern is tried in every folder that was ever worked in.
-	placesMax = 100_000
+	placesMax = source.PlacesMax
 )
 
 // rootVariable stands for Env.Roots.
@@ -132,7 +134,7 @@ func expandPlaces(env Env, pattern string, split []string) ([]globPlace, error) 
 		}
 	}
 	if x.over {
-		return places, fmt.Errorf("more than %d places: the others are left out", placesMax)
+		return places, fmt.Errorf("more places than placesMax (%d): the others are left out", placesMax)
 	}
 	return places, nil
 }

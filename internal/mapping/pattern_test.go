@@ -155,7 +155,7 @@ func TestExpandPlacesWithoutSurroundings(t *testing.T) {
 func TestExpandPlacesStopsAtTooMany(t *testing.T) {
 	pattern := "~/" + strings.Repeat("{0,1,2,3,4,5,6,7,8,9}", 7)
 	places, err := expandPlaces(Env{Home: "/h"}, pattern, nil)
-	if len(places) != placesMax || err == nil || !strings.Contains(err.Error(), "100000 places") {
+	if len(places) != placesMax || err == nil || !strings.Contains(err.Error(), "placesMax (100000)") {
 		t.Errorf("got %d places, %v", len(places), err)
 	}
 }

@@ -249,6 +249,7 @@ type reading struct {
 
 	warned    map[string]bool // lookups that were complained of
 	tableErrs []string
+	over      string // the limit that was reached where no conversation is at hand to say so
 }
 
 type brokenLine struct {
@@ -287,6 +288,7 @@ func (rd *reading) scopes(doc *value, docIndex int) *scopes {
 	x := &scopes{a: &rd.a, docArena: &rd.docs, doc: doc, docIndex: docIndex, file: file}
 	x.side = rd.sidecars(x)
 	x.lookup = func(name, key string) (*value, string, bool) { return rd.lookup(name, key) }
+	x.over = func(what string) { rd.over = what }
 	return x
 }
 
@@ -356,6 +358,9 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 	tr := s.x.tr
 	c := s.main.finish(ctx, s.x, rd.file, fallbackID)
 	c.Row = row
+	if c.Read.Incomplete == "" {
+		c.Read.Incomplete = rd.over
+	}
 	for _, why := range rd.tableErrs {
 		s.main.warn("%s", why)
 	}
@@ -692,7 +697,7 @@ func (rd *reading) conversations(x *scopes, doc *value) (*selector, []value) {
 }
 
 // childrenMaxDepth bounds documents inside of documents.
-const childrenMaxDepth = 16
+const childrenMaxDepth = source.ChildrenMaxDepth
 
 // part reads one conversation of a document, and those inside of it. several is its fallback
 // id if the document holds more than one; above is the conversation that started it, if any.
@@ -715,15 +720,16 @@ func (rd *reading) part(ctx context.Context, doc *value, index int, several stri
 		row = s.mainID(several)
 		id = row
 	}
-	if err := s.end(ctx, row, id); err != nil || rd.src.children == nil {
-		return err
-	}
 	depth := 0
 	for b := above; b != nil; b = b.above {
 		depth++
 	}
-	if depth >= childrenMaxDepth {
-		return nil
+	tooDeep := rd.src.children != nil && depth >= childrenMaxDepth
+	if tooDeep && len(rd.parts(s.x.ofDocument().find(rd.src.children, &frame{elem: doc}))) > 0 {
+		rd.over = fmt.Sprintf("conversations inside of it are nested deeper than childrenMaxDepth (%d)", childrenMaxDepth)
+	}
+	if err := s.end(ctx, row, id); err != nil || rd.src.children == nil || tooDeep {
+		return err
 	}
 	for i, child := range rd.parts(s.x.ofDocument().find(rd.src.children, &frame{elem: doc})) {
 		if err := rd.part(ctx, &child, i+1, s.main.conv.ID+"/"+strconv.Itoa(i+1), s.main); err != nil {

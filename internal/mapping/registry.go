@@ -13,9 +13,9 @@ import (
 
 const (
 	// registryMaxBytes: a registry is a list of folders. The biggest seen has a few kB.
-	registryMaxBytes = 16 << 20
+	registryMaxBytes = source.RegistryMaxBytes
 	// registryMax bounds its elements: each costs a look at the disk.
-	registryMax = 100_000
+	registryMax = source.RegistryMax
 )
 
 // elements are those of all registry files, in order. A registry that is not there gives
@@ -33,7 +33,7 @@ func (pf *pathsFrom) elements(ctx context.Context, env Env, split []string) ([]g
 	var all []gjson.Result
 	for _, f := range w.found {
 		if f.info.Size() > registryMaxBytes {
-			w.problem(f.path, fmt.Errorf("registry: larger than %d MB", registryMaxBytes>>20))
+			w.problem(f.path, fmt.Errorf("registry: larger than registryMaxBytes (%d MB)", registryMaxBytes>>20))
 			continue
 		}
 		data, err := source.ReadAll(ctx, f.path)
@@ -49,7 +49,7 @@ func (pf *pathsFrom) elements(ctx context.Context, env Env, split []string) ([]g
 			continue
 		}
 		if room := registryMax - len(all); len(list) > room {
-			w.problem(f.path, fmt.Errorf("registry: more than %d elements: the rest is left out", registryMax))
+			w.problem(f.path, fmt.Errorf("registry: more elements than registryMax (%d): the rest is left out", registryMax))
 			list = list[:room]
 		}
 		all = append(all, list...)

@@ -107,7 +107,7 @@ func TestFindFromRegistryThatIsTooBig(t *testing.T) {
 	}
 	m := &Mapping{Name: "acme", Sources: []*Source{{Container: "sqlite", PathsFrom: &pathsFrom{file: "~/projects.json", path: "{.}/x"}}}}
 	_, errs := m.Find(t.Context(), Env{Home: dir})
-	if got, want := errorRows(dir, errs), []string{"acme: ~/projects.json: registry: larger than 16 MB"}; !slices.Equal(got, want) {
+	if got, want := errorRows(dir, errs), []string{"acme: ~/projects.json: registry: larger than registryMaxBytes (16 MB)"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

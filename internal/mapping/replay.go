@@ -20,7 +20,7 @@ type node struct {
 
 // nodesMax bounds a document that a log of edits builds: a few lines could otherwise ask
 // for an array of any length.
-const nodesMax = 5_000_000
+const nodesMax = source.NodesMax
 
 // runReplay reads a log whose lines are edits of one document, then the document.
 func (rd *reading) runReplay(ctx context.Context) (bool, error) {
@@ -32,7 +32,7 @@ func (rd *reading) runReplay(ctx context.Context) (bool, error) {
 	p := rd.src.replay
 	x := rd.scopes(nil, 0)
 	var root *node
-	bytes := 0
+	bytes, room := 0, nodesMax
 	err = source.Lines(ctx, f, func(l source.Line) error {
 		text := view(l.Data)
 		if skipSpace(text, 0) == len(text) {
@@ -51,13 +51,19 @@ func (rd *reading) runReplay(ctx context.Context) (bool, error) {
 			}
 			return nil
 		}
-		if why := edit(&root, p, x, line); why != "" {
+		if why := edit(&root, p, x, line, &room); why != "" {
 			rd.fail(l.N, why)
+			if room < 0 {
+				rd.over = fmt.Sprintf("the log asks for more empty places than nodesMax (%d million)", nodesMax/1_000_000)
+			}
 		}
 		return nil
 	})
 	if err != nil && (root == nil || ctx.Err() != nil) {
 		return root != nil, err
+	}
+	if err != nil {
+		rd.over = err.Error()
 	}
 	if root == nil {
 		return false, nil
@@ -72,10 +78,12 @@ func (rd *reading) runReplay(ctx context.Context) (bool, error) {
 }
 
 // replayMaxBytes bounds the log of a replayed document, which has to be held in memory.
-const replayMaxBytes = 256 << 20
+const replayMaxBytes = source.ReplayMaxBytes
 
-// edit applies one line to the document. It says what is wrong with the line, or "".
-func edit(root **node, p *replay, x *scopes, line *value) string {
+// edit applies one line to the document. room is how many empty places may still be made for
+// edits far behind the end of a list; it is below zero once that was too little.
+// It says what is wrong with the line, or "".
+func edit(root **node, p *replay, x *scopes, line *value, room *int) string {
 	f := &frame{elem: line}
 	read := func(s *selector) *value {
 		if s == nil {
@@ -98,9 +106,9 @@ func edit(root **node, p *replay, x *scopes, line *value) string {
 	path := read(p.path).list(x.a)
 	switch {
 	case op.is(p.set):
-		return (*root).set(path, parseNode(val))
+		return (*root).set(path, parseNode(val), room)
 	case op.is(p.appendOp):
-		target, why := (*root).reach(path, jsonArray)
+		target, why := (*root).reach(path, jsonArray, room)
 		if why != "" {
 			return why
 		}
@@ -202,7 +210,7 @@ func rawKey(step *value) string {
 }
 
 // attach puts a kid where there was none.
-func (n *node) attach(step *value, kid *node) string {
+func (n *node) attach(step *value, kid *node, room *int) string {
 	if n.kind == jsonObject {
 		n.put(rawKey(step), kid)
 		return ""
@@ -211,8 +219,11 @@ func (n *node) attach(step *value, kid *node) string {
 	if n.kind != jsonArray || err != nil || i < 0 {
 		return "a path through the wrong kind of value"
 	}
-	if i >= nodesMax {
-		return "a list longer than nodesMax (5 million)"
+	if made := i - len(n.kids); made > *room {
+		*room = -1
+		return "more empty places than nodesMax (5 million)"
+	} else if made > 0 {
+		*room -= made
 	}
 	for len(n.kids) <= i {
 		n.kids = append(n.kids, &node{kind: jsonNull, raw: "null"})
@@ -222,7 +233,7 @@ func (n *node) attach(step *value, kid *node) string {
 }
 
 // reach walks to the value at path, making what is missing: the last one of kind want.
-func (n *node) reach(path []value, want jsonKind) (*node, string) {
+func (n *node) reach(path []value, want jsonKind, room *int) (*node, string) {
 	for i := range path {
 		kid, wrong := n.child(&path[i])
 		if wrong {
@@ -235,7 +246,7 @@ func (n *node) reach(path []value, want jsonKind) (*node, string) {
 			} else if path[i+1].kind() == jsonNumber {
 				kid.kind = jsonArray
 			}
-			if why := n.attach(&path[i], kid); why != "" {
+			if why := n.attach(&path[i], kid, room); why != "" {
 				return nil, why
 			}
 		}
@@ -247,7 +258,7 @@ func (n *node) reach(path []value, want jsonKind) (*node, string) {
 	return n, ""
 }
 
-func (n *node) set(path []value, kid *node) string {
+func (n *node) set(path []value, kid *node, room *int) string {
 	if kid == nil {
 		kid = &node{kind: jsonNull, raw: "null"}
 	}
@@ -260,11 +271,11 @@ func (n *node) set(path []value, kid *node) string {
 	if last.kind() == jsonNumber {
 		want = jsonArray
 	}
-	parent, why := n.reach(path[:len(path)-1], want)
+	parent, why := n.reach(path[:len(path)-1], want, room)
 	if why != "" {
 		return why
 	}
-	return parent.attach(last, kid)
+	return parent.attach(last, kid, room)
 }
 
 func (n *node) remove(path []value) string {

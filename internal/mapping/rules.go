@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"parlance/internal/chat"
+	"parlance/internal/source"
 )
 
 // A made is one message on the way into its conversation, with what only the interpreter
@@ -534,7 +535,7 @@ func isProse(r chat.Role) bool {
 
 // textMaxBytes bounds the text of one message: 64 MB is beyond anything a person reads, and
 // the whole must fit in memory several times over.
-const textMaxBytes = 64 << 20
+const textMaxBytes = source.MessageMaxBytes
 
 func cutText(s string) string {
 	if len(s) <= textMaxBytes {
@@ -628,7 +629,7 @@ func (m *Mapping) labelled(path string) bool {
 }
 
 // rulesDepthMax bounds how deep rules nest, by first, all and use together.
-const rulesDepthMax = 16
+const rulesDepthMax = source.RulesMaxDepth
 
 func (m *Mapping) collect(key string, c *cond, prefix []string) {
 	if c == nil {

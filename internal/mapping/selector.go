@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"parlance/internal/source"
 )
 
 // A selectorError says what is wrong with a selector, and where: at is a byte offset in it.
@@ -30,10 +32,10 @@ var fileWords = []string{"path", "name", "stem", "dir", "mtime", "export"}
 var modifierWords = []string{"keys", "values", "reverse", "flatten"}
 
 // selectorMaxBytes bounds a selector; the longest in use has 80 bytes.
-const selectorMaxBytes = 4096
+const selectorMaxBytes = source.SelectorMaxBytes
 
 // queryMaxDepth bounds queries inside of queries.
-const queryMaxDepth = 8
+const queryMaxDepth = source.QueryMaxDepth
 
 // specialInKey are the bytes that mean something to gjson, to templates or to us, and so
 // need a backslash as part of a key.
@@ -150,7 +152,7 @@ func checkSelectorText(src string) *selectorError {
 	case src == "":
 		return &selectorError{0, "empty selector", `write "." for the element itself`}
 	case len(src) > selectorMaxBytes:
-		return &selectorError{0, fmt.Sprintf("selector longer than %d bytes", selectorMaxBytes), ""}
+		return &selectorError{0, fmt.Sprintf("selector longer than selectorMaxBytes (%d)", selectorMaxBytes), ""}
 	case strings.TrimSpace(src) != src:
 		return &selectorError{0, "blank at the end of a selector", "leave out blanks at both ends"}
 	}
@@ -342,7 +344,7 @@ func (p pathParser) brace(i, to int) (segment, *selectorError) {
 // query reads #(path op value) or #(...)#.
 func (p pathParser) query(i, to, depth int) (segment, *selectorError) {
 	if depth >= queryMaxDepth {
-		return segment{}, &selectorError{i, "queries nested too deeply", ""}
+		return segment{}, &selectorError{i, fmt.Sprintf("queries nested deeper than queryMaxDepth (%d)", queryMaxDepth), ""}
 	}
 	src := p.src
 	end := matching(src, i+1, to, '(', ')')

@@ -133,7 +133,7 @@ func TestParseSelectorRefuses(t *testing.T) {
 		{"entry:name", 6, "entry:key"},
 		{"record:@keys.@nosuch", 13, "unknown modifier"},
 		{strings.Repeat("a", selectorMaxBytes+1), 0, "longer than"},
-		{strings.Repeat("#(a.", 9) + "b" + strings.Repeat(")", 9), 32, "too deeply"},
+		{strings.Repeat("#(a.", 9) + "b" + strings.Repeat(")", 9), 32, "queryMaxDepth"},
 	} {
 		t.Run(tt.src[:min(len(tt.src), 30)], func(t *testing.T) {
 			s, err := parseSelector(tt.src)

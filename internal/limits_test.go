@@ -1,0 +1,79 @@
+package internal
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"parlance/internal/source"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of limits in SECURITY.md")
+
+// TestLimitsAreInTheManual holds the table of SECURITY.md against the one table of limits.
+func TestLimitsAreInTheManual(t *testing.T) {
+	const begin, end = "<!-- limits: printed by internal/limits_test.go -->\n", "<!-- end of limits -->\n"
+	data, err := os.ReadFile("../SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(data), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("SECURITY.md has no place for the table")
+	}
+	var b strings.Builder
+	b.WriteString("| limit | most | of what, and why |\n|---|---|---|\n")
+	for _, l := range source.Limits() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", l.Name, l.Most, l.Reason)
+	}
+	want := head + begin + b.String() + end + tail
+	if want == string(data) {
+		return
+	}
+	if *update {
+		if err := os.WriteFile("../SECURITY.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Error("SECURITY.md: the table of limits is not the one of internal/source/limits.go; go test ./internal -run Limits -update writes it")
+}
+
+// TestMessagesNameTheirLimit: whatever ends at a limit says its name, in the package that holds it.
+func TestMessagesNameTheirLimit(t *testing.T) {
+	var code strings.Builder
+	for _, dir := range []string{"source", "mapping", "cli"} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go") && e.Name() != "limits.go" {
+				data, err := os.ReadFile(dir + "/" + e.Name())
+				if err != nil {
+					t.Fatal(err)
+				}
+				code.Write(data)
+			}
+		}
+	}
+	// silent are limits that end nothing: what lies beyond is not looked at, by design.
+	silent := map[string]string{
+		"patternMaxBytes":      "a longer text is matched by its beginning",
+		"unpackMemoryMaxBytes": "the decoder says it: window size exceeded",
+		"nestMax":              "a pattern that names itself stands for no place",
+	}
+	for _, l := range source.Limits() {
+		said := regexp.MustCompile("[\"`][^\"`\n]*\\b" + l.Name + "\\b[^\"`\n]*[\"`]").MatchString(code.String())
+		if said == (silent[l.Name] != "") {
+			t.Errorf("%s: in a message: %v", l.Name, said)
+		}
+	}
+	if !strings.Contains(code.String(), "const configMaxBytes = 1 << 20\n") || source.ConfigMaxBytes != 1<<20 {
+		t.Error("configMaxBytes: the table has another")
+	}
+}
