@@ -167,6 +167,9 @@ func (a *app) providerDetails(s *history.Status, all bool) {
 		for _, p := range s.Patterns {
 			put("looks at       %s", p)
 		}
+		for _, p := range s.Beside {
+			put("reads beside   %s", p)
+		}
 		if len(s.NotRecorded) > 0 {
 			put("not recorded   %s", strings.Join(s.NotRecorded, ", "))
 		}
@@ -256,6 +259,7 @@ func (a *app) providersJSON(list []history.Status) error {
 			Broken        []string         `json:"broken,omitempty"`
 			Excluded      bool             `json:"excluded,omitempty"`
 			Patterns      []string         `json:"patterns"`
+			Beside        []string         `json:"beside,omitempty"`
 			Files         int              `json:"files"`
 			Conversations int              `json:"conversations"`
 			Messages      int              `json:"messages"`
@@ -268,7 +272,7 @@ func (a *app) providersJSON(list []history.Status) error {
 			Unread        []unread         `json:"unread,omitempty"`
 			Incomplete    int              `json:"incomplete,omitempty"`
 			Problems      []problem        `json:"problems,omitempty"`
-		}{s.Name, s.Title, s.Mapping, s.Replaced, broken, s.Excluded, s.Patterns, s.Files, s.Conversations, s.Messages,
+		}{s.Name, s.Title, s.Mapping, s.Replaced, broken, s.Excluded, s.Patterns, s.Beside, s.Files, s.Conversations, s.Messages,
 			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, driftJSON(s.Drift), unreadJSON(s.Unread), s.Incomplete, problems}); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type Status struct {
 	Broken   []mapping.Problem // of the mapping; it is unusable if one is not a warning
 
 	Patterns      []string // where it looks
+	Beside        []string // what else it may read, as Mapping.Beside
 	Files         int      // that could be read
 	Conversations int      // subagents included, copies once
 	Messages      int
@@ -58,7 +59,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 		st.Broken = problems
 		if m != nil {
 			st.Title = m.Title
-			st.Patterns = patternsOf(m)
+			st.Patterns, st.Beside = patternsOf(m), m.Beside()
 		}
 		status[name], has[name] = st, map[string]bool{}
 	}
