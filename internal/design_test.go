@@ -118,6 +118,9 @@ func TestNoProviderInGo(t *testing.T) {
 		for n, line := range strings.Split(string(data), "\n") {
 			code, _, _ := strings.Cut(line, "//")
 			for _, name := range names {
+				if strings.Contains(code, `NewPrompt("`+name+`"`) {
+					continue // a verb that is a tool's name too
+				}
 				if strings.Contains(code, `"`+name+`"`) || strings.Contains(code, "`"+name+"`") {
 					t.Errorf("%s:%d: names the provider %s", path, n+1, name)
 				}
