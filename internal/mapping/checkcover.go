@@ -228,16 +228,22 @@ func (p *pool) satisfies(s *selector) bool {
 	return slices.ContainsFunc(p.values, func(raw string) bool { return found(s, raw) })
 }
 
-// found runs a selector on one value. A {key} in it counts as any key.
+// found runs a selector on one value. A {key} in it counts as any key, or as the place of
+// any member of a list.
 func found(s *selector, raw string) bool {
 	if s.plain != nil {
 		var a arena
 		v, ok := parseRecord(raw, &a)
 		return ok && !v.walk(s.plain, &a).absent()
 	}
+	return foundAs(s, raw, "*") || len(s.braces) > 0 && foundAs(s, raw, "#")
+}
+
+// foundAs is found with any in place of each {key}.
+func foundAs(s *selector, raw, any string) bool {
 	path, at := "", 0
 	for _, b := range s.braces {
-		before, after := s.gjson[at:b.from], "*"
+		before, after := s.gjson[at:b.from], any
 		at = b.to
 		if q, ok := strings.CutSuffix(before, `=="`); ok && b.query {
 			before, after, at = q+`%"`, `*")#`, at+len(`")`) // any of them
