@@ -439,6 +439,7 @@ var (
 	driveLetter  = regexp.MustCompile(`^[A-Za-z]:`)
 	hasWildcard  = regexp.MustCompile(`[*?\[{]`)
 	valueInBrace = regexp.MustCompile(`\{[^{},]*\}`)
+	slashInBrace = regexp.MustCompile(`\{[^{}]*,[^{}]*/[^{}]*\}|\{[^{}]*/[^{}]*,[^{}]*\}`)
 )
 
 // pattern checks a path pattern, and gives the variables in it.
@@ -503,6 +504,10 @@ func (l *loader) pattern(v *yamlNode, path string, u patternUse) (vars []string)
 	}
 	if p == "~" || strings.HasPrefix(p, "~") && !strings.HasPrefix(p, "~/") {
 		fail(`"~" without "/"`, "the home folder is ~/")
+		return vars
+	}
+	if alt := slashInBrace.FindString(p); alt != "" {
+		fail(fmt.Sprintf(`"/" in %s`, shorten(alt)), "alternatives are names of one folder: write one pattern for each")
 		return vars
 	}
 	p = valueInBrace.ReplaceAllString(p, "x")
