@@ -1,0 +1,18 @@
+CREATE TABLE sessions(id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, title TEXT, model TEXT NOT NULL, mode TEXT NOT NULL, cwd_at_start TEXT NOT NULL, cwd_last TEXT NOT NULL, status TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+CREATE TABLE messages(session_id TEXT NOT NULL, seq INTEGER NOT NULL, role TEXT NOT NULL, message_json TEXT NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY(session_id, seq));
+CREATE TABLE tool_calls(id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, message_seq INTEGER NOT NULL, tool_call_id TEXT NOT NULL, tool_name TEXT NOT NULL, args_json TEXT NOT NULL, status TEXT NOT NULL);
+CREATE TABLE tool_results(id INTEGER PRIMARY KEY AUTOINCREMENT, tool_call_row_id INTEGER NOT NULL, output_kind TEXT NOT NULL, output_json TEXT NOT NULL, success INTEGER NOT NULL, created_at TEXT NOT NULL);
+CREATE TABLE compactions(id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, first_kept_seq INTEGER NOT NULL, summary TEXT NOT NULL, tokens_before INTEGER NOT NULL DEFAULT 0, created_at TEXT NOT NULL);
+PRAGMA user_version = 3;
+INSERT INTO sessions VALUES('5e55','w1',NULL,'grok-y','agent','/home/mara/ferry','/home/mara/ferry/quay','active','2026-03-01T00:00:00.000Z','2026-03-01T00:00:09.000Z');
+INSERT INTO sessions VALUES('5e56','w1','Nothing said','grok-y','agent','/home/mara/ferry','/home/mara/ferry','active','2026-03-02T00:00:00.000Z','2026-03-02T00:00:00.000Z');
+INSERT INTO messages VALUES('5e55',1,'user','{"role":"user","content":"Which sailing is dropped?"}','2026-03-01T00:00:01.000Z');
+INSERT INTO messages VALUES('5e55',2,'assistant','{"role":"assistant","content":[{"type":"reasoning","text":"the season file"},{"type":"text","text":"I look it up."},{"type":"tool-call","toolCallId":"k1","toolName":"bash","input":{"command":"grep drop season.go"}},{"type":"tool-call","toolCallId":"k2","toolName":"bash","input":{"command":"cat fares"}}]}','2026-03-01T00:00:02.000Z');
+INSERT INTO messages VALUES('5e55',3,'tool','{"role":"tool","content":[{"type":"tool-result","toolCallId":"k1","toolName":"bash","output":{"type":"text","value":"41: drop(7)"}},{"type":"tool-result","toolCallId":"k2","toolName":"bash","output":{"type":"json","value":{"success":false,"error":"no such file"}}}]}','2026-03-01T00:00:03.000Z');
+INSERT INTO messages VALUES('5e55',4,'user','{"role":"user","content":[{"type":"text","text":"and this one?"},{"type":"image","image":"x"}]}','2026-03-01T00:00:06.000Z');
+INSERT INTO messages VALUES('5e55',5,'assistant','{"role":"assistant","content":"The 7 o''clock one."}','2026-03-01T00:00:07.000Z');
+INSERT INTO messages VALUES('5e55',6,'assistant','{"role":"assist','2026-03-01T00:00:08.000Z');
+INSERT INTO messages VALUES('5e55',7,'weather','{"role":"weather","content":"of a time to come"}','2026-03-01T00:00:08.500Z');
+INSERT INTO tool_calls VALUES(1,'5e55',2,'k1','bash','{}','done'),(2,'5e55',2,'k2','bash','{}','done');
+INSERT INTO tool_results VALUES(1,1,'text','{}',1,'2026-03-01T00:00:03.000Z'),(2,2,'json','{}',0,'2026-03-01T00:00:03.000Z');
+INSERT INTO compactions(session_id,first_kept_seq,summary,tokens_before,created_at) VALUES('5e55',4,'The season file was read.',90,'2026-03-01T00:00:05.000Z');
