@@ -3,10 +3,13 @@ package render
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"parlance/internal/chat"
 )
@@ -143,7 +146,39 @@ func encode(v any) []byte {
 	if err := e.Encode(v); err != nil {
 		panic("render: " + err.Error())
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return seen(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// seen is JSON in which what acts on a terminal or hides in a text stands as an escape. It means
+// the same to a program, and nothing to a terminal.
+func seen(data []byte) []byte {
+	i := 0
+	for i < len(data) && !suspect[data[i]] {
+		i++
+	}
+	if i == len(data) {
+		return data
+	}
+	out := append(make([]byte, 0, len(data)+64), data[:i]...)
+	for i < len(data) {
+		if !suspect[data[i]] {
+			out = append(out, data[i])
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(data[i:])
+		switch {
+		case r > 0xFFFF && unwanted(r):
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		case unwanted(r):
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			out = append(out, data[i:i+size]...)
+		}
+		i += size
+	}
+	return out
 }
 
 // inputJSON is a call's input as a JSON value: an object or a list as it is, anything else

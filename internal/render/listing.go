@@ -153,7 +153,7 @@ func listingEntry(r *chat.Row, searched, titles bool) string {
 	if title := line(chat.Preview(r.Title)); titles && title != "" && title != r.Prompt {
 		put("title: %s", title)
 	}
-	if prompt := Clean(r.Prompt); prompt != "" {
+	if prompt := line(r.Prompt); prompt != "" {
 		put("prompt: %s", prompt)
 	} else {
 		put("prompt: (empty)")
@@ -181,10 +181,10 @@ func listingEntry(r *chat.Row, searched, titles bool) string {
 	}
 	put("matched: %s", strings.Join(reasons, ", "))
 	if r.First != "" {
-		put("first: %s", Clean(r.First))
+		put("first: %s", line(r.First))
 	}
 	if r.Last != "" {
-		put("last: %s", Clean(r.Last))
+		put("last: %s", line(r.Last))
 	}
 	return b.String()
 }

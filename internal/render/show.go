@@ -306,9 +306,9 @@ func (markdown) turn(heading, when string) string {
 func (markdown) prose(name, _, text string) string {
 	text = strings.TrimRight(text, " \t\r\n")
 	if name != "" {
-		return "**" + name + "**\n\n" + quote(text) + "\n"
+		return "**" + name + "**\n\n" + quote(inert(text)) + "\n"
 	}
-	text = toolLine.ReplaceAllString(turnLine.ReplaceAllString(text, `\$0`), `\$0`)
+	text = toolLine.ReplaceAllString(turnLine.ReplaceAllString(inert(text), `\$0`), `\$0`)
 	return text + openFence(text) + "\n"
 }
 
