@@ -241,7 +241,7 @@ const inferFloor = 0.75
 
 // rightFloor is what was reached: on the samples with which the guesses were made, on those
 // that were held back from that, and on the fixture homes. It only goes up.
-var rightFloor = map[string]int{"samples": 67, "held": 10, "homes": 14}
+var rightFloor = map[string]int{"samples": 68, "held": 10, "homes": 19}
 
 // measureHomes measures the main store of each fixture home: the first whose files are JSONL
 // or JSON. Its files hold every oddity of the tool, so the one in the middle counts.
@@ -490,6 +490,15 @@ func TestInferDatabase(t *testing.T) {
 			INSERT INTO lines VALUES(1,'r1',0,'Which path is dry?',NULL,1780000001),(2,'r1',1,'The upper path is dry.','{"tools":[{"id":"x1","tool":"look","args":{"where":"path"},"result":"dry"}]}',1780000005),
 				(3,'r1',0,'How long is it?',NULL,1780000060),(4,'r1',1,'Two miles to the light.',NULL,1780000063);`,
 			`user Which path is dry?|assistant The upper path is dry.|tool_call look {"where":"path"}|tool_result dry|user How long is it?|assistant Two miles to the light.`},
+		{"people under their names", `CREATE TABLE threads(tid INTEGER PRIMARY KEY, name TEXT); CREATE TABLE posts(pid INTEGER PRIMARY KEY, tid INTEGER, payload TEXT, added REAL);
+			INSERT INTO threads VALUES(7,'Seal count');
+			INSERT INTO posts VALUES(1,7,'{"from":"mara","kind":"text","text":"How many seals are out there?"}',1780000001.5),
+				(2,7,'{"from":"skerry-bot","kind":"text","text":"I count them from the photo."}',1780000003.5),
+				(3,7,'{"from":"skerry-bot","kind":"run","run":{"cmd":"count seals.jpg","id":"k-1"}}',1780000004.5),
+				(4,7,'{"from":"shell","kind":"ran","of":"k-1","out":"14"}',1780000005.5),
+				(5,7,'{"from":"skerry-bot","kind":"text","text":"Fourteen seals are out there."}',1780000006.5),
+				(6,7,'{"from":"mara","kind":"text","text":"And any pups with them?"}',1780000016.5);`,
+			`user How many seals are out there?|assistant I count them from the photo.|tool_call run count seals.jpg|tool_result 14|assistant Fourteen seals are out there.|user And any pups with them?`},
 		{"keys and documents", `CREATE TABLE kv(key TEXT PRIMARY KEY, value BLOB);
 			INSERT INTO kv VALUES('theme','"dark"'),('chat:1','{"title":"Eggs","messages":[{"role":"user","content":"How long for an egg?"},{"role":"assistant","content":"Six minutes."}]}');`,
 			"user How long for an egg?|assistant Six minutes."},

@@ -161,6 +161,22 @@ func (g *guesser) rules(elems []*value, role string, deep int) []*guess {
 		}
 	}
 	discs := c.discriminators()
+	discs = slices.DeleteFunc(discs, func(d *disc) bool { // an id under a weak name
+		if d.flag || d.known > 0 || !inWords(plainKey(d.f.key()), "tag source category") {
+			return false
+		}
+		for v := range d.f.values {
+			if g.repeat[v] != 2 {
+				return false
+			}
+		}
+		return true
+	})
+	if deep == 0 && role == "" {
+		if d := c.turns(discs, g.a); d != nil {
+			discs = append([]*disc{d}, slices.DeleteFunc(discs, func(o *disc) bool { return o.f == d.f })...)
+		}
+	}
 	if len(discs) > 12 {
 		discs = discs[:12]
 	}
@@ -327,7 +343,11 @@ func (g *guesser) rules(elems []*value, role string, deep int) []*guess {
 // proseIn is how many elements have prose in a field that may be an answer.
 func (g *guesser) proseIn(elems []*value) int {
 	n := 0
-	for _, f := range takeSurvey(elems, g.a).fields {
+	c := takeSurvey(elems, g.a)
+	if f := c.longestProse(); f != nil {
+		n = f.prose
+	}
+	for _, f := range c.fields {
 		if k := plainKey(f.key()); textNames[k] >= .85 || outputNames[k] >= .9 {
 			if proseFit(f) > 0 {
 				n = max(n, f.prose)
@@ -465,6 +485,18 @@ func (g *guesser) speakers(discs []*disc, elems []*value, texts [][]string) map[
 					if known[classUser] {
 						out[id(t)] = classAssistant
 					}
+				}
+			}
+		case known[classAssistant] && !known[classUser]:
+			// The first of the others who writes as people do.
+			said := map[string][]*value{}
+			for i, t := range texts[d] {
+				said[t] = append(said[t], elems[i])
+			}
+			for _, t := range order {
+				if classOf(t) == classNone && takeSurvey(said[t], g.a).longestProse() != nil {
+					out[id(t)] = classUser
+					break
 				}
 			}
 		case unknown == 2 && !known[classUser] && !known[classAssistant] && len(elems) >= 4:
@@ -935,14 +967,14 @@ func (g *guesser) linked(c *survey) *guess {
 		k := plainKey(f.key())
 		switch {
 		case f == id || f.filled*2 < c.n || inWords(k, "ts time timestamp at date created createdat") || inWords(k, mainKeys) && f.depth == 1:
-		case f.parent() == id.parent() && f.kinds[jsonObject] == f.n:
+		case f.parent() == id.parent() && (f.kinds[jsonObject] == f.n || f.kinds[jsonString] == f.n && strings.HasPrefix(firstText(f), "{")):
 			if input == nil && !inWords(k, "usage meta metadata tokens") {
 				input = f
 			}
-		case f.parent() == id.parent() && f.kinds[jsonString] == f.n && f.prose == 0 && name == nil && !f.more && timesOf(f).ok == 0 && len(f.values) > 0 && g.repeat[firstText(f)] < max(3, g.total/2):
+		case f.parent() == id.parent() && f.kinds[jsonString] == f.n && f.prose == 0 && name == nil && !inWords(k, typeKeys) && !f.more && timesOf(f).ok == 0 && len(f.values) > 0 && g.repeat[firstText(f)] < max(3, g.total/2):
 			name = f
 		}
-		if f != id && f.kinds[jsonString] > 0 && !inWords(k, notText) && !inWords(k, mainKeys) && (text == nil || f.prose > text.prose || f.prose == text.prose && f.runes > text.runes) {
+		if f != id && f.kinds[jsonString] > 0 && !inWords(k, notText) && !inWords(k, typeKeys) && !inWords(k, speakerKeys) && (text == nil || f.prose > text.prose || f.prose == text.prose && f.runes > text.runes) {
 			text = f
 		}
 	}
@@ -1299,6 +1331,17 @@ func (g *guesser) prose(c *survey, role string, deep int) []*guess {
 	}
 	if text == nil {
 		// No name is known: the longest prose.
+		if best := c.longestProse(); best != nil && role == "assistant" && g.linkedField(c) != nil {
+			// A command, in words, with an id that another record has too.
+			id := g.linkedField(c)
+			if r := g.linked(c); r != nil && r.as == "tool_call" {
+				return append(side, r)
+			}
+			if len(id.path) > 1 && best.parent() == id.parent() {
+				return append(side, &guess{as: "tool_call", nameIs: id.path[len(id.path)-2], call: []string{id.sel}, input: []string{best.sel}, score: .6, n: c.n,
+					notes: []string{"`" + id.sel + "` stands in one other record"}})
+			}
+		}
 		if best := c.longestProse(); best != nil {
 			text = &guess{as: role, text: []string{best.sel}, score: .6, n: best.filled}
 		}
@@ -1348,6 +1391,13 @@ func (g *guesser) list(f *inferField, role string, deep int) *guess {
 		// Blocks of which no word is known: those with prose.
 		for _, r := range rules {
 			if r.gap != "" && len(r.text) > 0 && len(r.when) > 0 {
+				if role == "user" {
+					for _, cond := range r.when {
+						for _, v := range cond.values {
+							g.spoken[v] = true
+						}
+					}
+				}
 				*r = guess{when: r.when, as: role, text: r.text, n: r.n, score: .6}
 			}
 		}

@@ -261,7 +261,7 @@ func classOf(word string) class {
 // Discriminators: keys whose few values say what an element is.
 const (
 	speakerKeys = "role author sender from who speaker by actor participant"
-	typeKeys    = "type kind event eventtype messagetype msgtype subtype say ask op typ t sessionupdate operationtype contenttype blocktype recordtype tag category source entrytype evt ev method subtype actiontype"
+	typeKeys    = "type kind event eventtype messagetype msgtype subtype say ask op typ t sessionupdate operationtype contenttype blocktype recordtype tag category source entrytype evt ev method subtype actiontype shape variant form"
 )
 
 // mainKeys are those under which the kind of an element stands, rather than a kind of a kind.
@@ -367,20 +367,19 @@ func (c *survey) discriminators() []*disc {
 	if both(classUser) && both(classAssistant) {
 		out = slices.DeleteFunc(out, func(d *disc) bool { return fixed(d, classUser) || fixed(d, classAssistant) })
 	}
+	// Nor does an unknown word that one of many has, deep inside.
+	out = slices.DeleteFunc(out, func(d *disc) bool { return !d.flag && d.known == 0 && d.f.n == 1 && c.n >= 4 && d.f.depth > 1 })
 	// Nor does a word inside of something that is the same everywhere and says nothing.
 	out = slices.DeleteFunc(out, func(d *disc) bool {
 		return !d.flag && d.f.depth > 2 && d.f.n == c.n && c.n > 1 && d.f.constant() != "" && classOf(d.f.constant()) == classNone
 	})
-	if d := c.turns(out); d != nil {
-		out = append(slices.DeleteFunc(out, func(o *disc) bool { return o.f == d.f }), d)
-	}
 	slices.SortStableFunc(out, func(a, b *disc) int { return a.f.depth - b.f.depth })
 	return append(out, c.presences(out)...)
 }
 
 // turns finds the field whose two values take turns where the texts are, if no word anywhere
 // says who speaks: the person is who begins.
-func (c *survey) turns(have []*disc) *disc {
+func (c *survey) turns(have []*disc, a *arena) *disc {
 	for _, d := range have {
 		if d.says != classNone {
 			return nil
@@ -402,7 +401,7 @@ func (c *survey) turns(have []*disc) *disc {
 		}
 		n := f.prose
 		for _, v := range f.vals {
-			if v.kind() == jsonArray && hasProse(strings.TrimLeft(v.raw, `[" `)) {
+			if v.kind() == jsonArray && proseBelow(v, surveyDepthMax-2, a) {
 				n++
 			}
 		}
