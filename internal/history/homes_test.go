@@ -76,6 +76,57 @@ func TestSearchFindsWhatIsSaid(t *testing.T) {
 	}
 }
 
+// TestChildrenOpen: the conversation that a call started opens by the id that stands on the call.
+func TestChildrenOpen(t *testing.T) {
+	set, err := mapping.NewSet(mappings.FS, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := mapping.NamedRoots(mappings.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	for _, name := range set.Names() {
+		home, err := filepath.Abs(filepath.Join("../../testdata/providers", name, "home"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _ := set.Mapping(name)
+		env := mapping.Env{Home: home, Getenv: func(string) string { return "" }, Named: named}
+		if root := filepath.Join(home, "root"); isDir(root) {
+			env.Roots = []string{root}
+		}
+		children := map[string]string{} // by id: who started it
+		files, _ := m.Find(context.Background(), env)
+		for _, f := range files {
+			_ = m.Read(context.Background(), f, mapping.ReadOptions{}, func(c *chat.Conversation) error {
+				for _, msg := range c.Messages {
+					if msg.Child != "" {
+						children[msg.Child] = c.ID
+					}
+				}
+				return nil
+			})
+		}
+		h := Open(Config{Envs: []mapping.Env{env}, Set: set, Now: func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }})
+		for child, parent := range children {
+			got := ""
+			err := h.Load(context.Background(), name+":"+child, "", func(c *chat.Conversation) error {
+				got = c.ID
+				return nil
+			})
+			if err != nil || got != child {
+				t.Errorf("%s: %s, started by %s: got %q, %v", name, child, parent, got, err)
+			}
+			opened++
+		}
+	}
+	if opened < 12 {
+		t.Errorf("only %d children were tried", opened)
+	}
+}
+
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
