@@ -167,7 +167,6 @@ func (d *decoding) document(ctx context.Context, path string, first bool) (*valu
 	case ok:
 		d.rd.torn = true
 		d.cut[path] = path + ": " + whereBroken(text)
-		d.notes = append(d.notes, d.cut[path]+": what stands before it was read")
 	case err != nil:
 		d.broken(err.Error())
 	case strings.TrimSpace(text) != "":

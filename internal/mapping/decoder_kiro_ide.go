@@ -149,6 +149,7 @@ type sessionDecoding struct {
 	calls    map[string][]string // use and response of a call, by its id, from the latest context
 	callsAt  float64
 	prefaced bool
+	empty    []string // logs that were cut before their first message
 }
 
 // decodeSession orders what the files of a session hold.
@@ -211,6 +212,13 @@ func decodeSession(ctx context.Context, g group, out *decoding) error {
 		}
 	}
 	d.emit(math.Inf(1))
+	for _, path := range slices.Sorted(maps.Keys(d.cut)) {
+		if slices.Contains(d.empty, path) {
+			d.broken(d.cut[path] + ": no message stands before it")
+		} else {
+			d.broken(d.cut[path] + ": what stands before it was read")
+		}
+	}
 	return ctx.Err()
 }
 
@@ -232,7 +240,7 @@ func (d *sessionDecoding) emit(until float64) {
 			before := d.s.said()
 			d.turn(l)
 			if where := d.cut[l.path]; where != "" && d.s.said() == before {
-				d.broken(where + ": no message stands before it")
+				d.empty = append(d.empty, l.path)
 			}
 		}
 	}
