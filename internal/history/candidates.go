@@ -403,7 +403,7 @@ func (r *run) load(ctx context.Context, s *store) error {
 				}
 				return ctx.Err()
 			})
-			if errors.Is(err, mapping.ErrNotAccepted) {
+			if errors.Is(err, mapping.ErrNotAccepted) && !errors.Is(err, mapping.ErrOtherVersion) {
 				r.mu.Lock()
 				r.refused = append(r.refused, f)
 				r.mu.Unlock()

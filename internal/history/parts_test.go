@@ -156,3 +156,23 @@ func TestBrokenRowsAreNamed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A database that has some of what a mapping reads, and not all, is of a version that it does not
+// know. That is said, also beside others; one that has nothing of it is somebody else's.
+func TestDatabasesOfOtherVersions(t *testing.T) {
+	w := newWorld(t, "heath")
+	at := w.ago(hour)
+	w.database(".heath/a.db", at, "INSERT INTO chats VALUES ('good', 'Good', NULL, NULL, 0)", "INSERT INTO messages VALUES ('good', 1, 'user', 'a heron')",
+		"CREATE TABLE later (x)", "ALTER TABLE messages ADD COLUMN mood")
+	lost := w.database(".heath/b.db", at, "DROP TABLE messages")
+	renamed := w.database(".heath/c.db", at, "ALTER TABLE chats RENAME COLUMN title TO name")
+	w.database(".heath/d.db", at, "DROP TABLE messages", "DROP TABLE chats", "CREATE TABLE other (x)")
+	l := w.search("")
+	got := map[string]string{}
+	for _, p := range l.Problems {
+		_, got[p.Path], _ = strings.Cut(p.Reason, "does not know: ")
+	}
+	if ids(l) != "heath:good" || len(got) != 2 || got[lost] != "it has no table messages" || got[renamed] != "it has no column chats.title" {
+		t.Errorf("got %q, %v", ids(l), got)
+	}
+}

@@ -138,6 +138,7 @@ sources:
     list: "SELECT id, title, CASE WHEN title IS NULL THEN 'chats, ' || id || ': null' END AS problem FROM chats"
     sql: "SELECT role, text, CASE WHEN text = '' THEN 'messages, ' || chat || ' ' || n || ': empty' END AS problem FROM messages WHERE chat = :id"
     broken: problem
+    needs: {chats: [id, title], messages: [chat, role, text]}
 conversation: {id: doc:id}
 messages: [{as: {from: role, map: {user: user, assistant: assistant}}, text: text}]
 `,

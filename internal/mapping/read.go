@@ -83,6 +83,10 @@ func (o *ReadOptions) wants(row string) bool {
 // ErrNotAccepted is wrapped by Read for a file that no source of the mapping can read.
 var ErrNotAccepted = errors.New("no source of the mapping accepts this file")
 
+// ErrOtherVersion is wrapped for a database that has some of the tables that a source reads, and
+// not all: a version of the tool wrote it that the mapping does not know. It is an ErrNotAccepted.
+var ErrOtherVersion = fmt.Errorf("%w: it is of a version that the mapping does not know", ErrNotAccepted)
+
 // ErrUnsupported is wrapped by Read for a file whose source says that it cannot be read.
 var ErrUnsupported = errors.New("cannot be read")
 
@@ -901,9 +905,45 @@ func (m *Mapping) Heads(ctx context.Context, f File, fn func(*chat.Conversation)
 		accepted = accepted || took
 	}
 	if len(f.Sources) > 0 && !accepted {
+		if lacks := m.lacks(f); lacks != "" {
+			return true, fmt.Errorf("%s: %w: it has %s", f.Path, ErrOtherVersion, lacks)
+		}
 		return true, fmt.Errorf("%s: %w", f.Path, ErrNotAccepted)
 	}
 	return accepted, nil
+}
+
+// lacks says what a database of which some tables are known has not, "" if none are known.
+func (m *Mapping) lacks(f File) string {
+	db, err := source.OpenDB(f.Path)
+	if err != nil {
+		return ""
+	}
+	defer db.Close()
+	for _, i := range f.Sources {
+		known, missing := false, ""
+		for _, need := range m.Sources[i].needs {
+			have, err := db.Columns(need.table)
+			if err != nil {
+				return ""
+			}
+			switch known = known || len(have) > 0; {
+			case missing != "":
+			case len(have) == 0:
+				missing = "no table " + need.table
+			default:
+				for _, col := range need.columns {
+					if missing == "" && !hasColumns(have, []string{col}) {
+						missing = "no column " + need.table + "." + col
+					}
+				}
+			}
+		}
+		if known && missing != "" {
+			return missing
+		}
+	}
+	return ""
 }
 
 // Keys reads only the copied.prefix keys of a conversation.
