@@ -806,7 +806,7 @@ func (p *explanation) next() []string {
 	switch {
 	case p.Verdict == mapping.VerdictUnknown:
 		if l := p.Look; l.Kind != "binary" && l.Kind != "empty" && len(l.Fields)+len(l.Tables) > 0 || l.Kind == "text" {
-			out = append(out, "parlance infer "+file+" > my.yaml")
+			out = append(out, "parlance infer "+file+" --name my > my.yaml")
 		}
 		return out
 	case p.f.line > 0:
@@ -843,7 +843,7 @@ func (p *explanation) next() []string {
 		}
 	}
 	if r := p.Records; p.Chosen != nil && p.Chosen.By == "content" && r.NoRule*2 > r.Records {
-		out = append(out, "parlance infer "+file+" > my.yaml   (it may be another tool's)")
+		out = append(out, "parlance infer "+file+" --name my > my.yaml   (it may be another tool's)")
 	}
 	return out
 }
