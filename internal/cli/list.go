@@ -73,7 +73,12 @@ hold all its words, but not the phrase, follow. Without a query it is list.`,
 
 // listMemoryBytes is a soft limit: a listing keeps little, so that collecting more often
 // costs little and a conversation of any size peaks at about that.
-const listMemoryBytes = 56 << 20
+// What stays of each file, should all have to be looked into, is allowed on top: a limit below
+// what is needed would have everything collected all the time.
+const (
+	listMemoryBytes = 56 << 20
+	rowMemoryBytes  = 4 << 10
+)
 
 func (a *app) list(cmd *cobra.Command, q history.Query) error {
 	var err error
@@ -88,6 +93,14 @@ func (a *app) list(cmd *cobra.Command, q history.Query) error {
 		return err
 	}
 	done := a.progress(&q.Filter)
+	if tell := q.Progress; os.Getenv("GOMEMLIMIT") == "" {
+		q.Progress = func(done, found int) {
+			debug.SetMemoryLimit(listMemoryBytes + int64(done)*rowMemoryBytes)
+			if tell != nil {
+				tell(done, found)
+			}
+		}
+	}
 	l, err := h.Search(cmd.Context(), q)
 	done()
 	if err != nil {

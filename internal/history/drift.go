@@ -195,6 +195,7 @@ func (h *History) Report(ctx context.Context, name string, progress func(done, f
 		return out, err
 	}
 	s := &searching{h: h, r: r, d: &digester{in: inIDs}, b: bounds{subagents: true}, got: map[key][]*found{}}
+	s.ranked = newRanking(s.b.limit, s.compare)
 	for _, f := range r.files {
 		if f.closed == "" {
 			out.Files++

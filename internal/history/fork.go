@@ -89,7 +89,7 @@ func (h *History) Fork(ctx context.Context, q Query) (*Forked, error) {
 	exact := s.exact()
 	choice := exact
 	if choice == nil {
-		choice = slices.DeleteFunc(slices.Clone(s.ranked), func(f *found) bool {
+		choice = slices.DeleteFunc(s.ranked.all(), func(f *found) bool {
 			return s.q.needle == "" && f.current || s.q.needle != "" && f.tier() > tierAssistant
 		})
 	}

@@ -109,7 +109,7 @@ func (h *History) loadID(ctx context.Context, what string, keep func(*chat.Messa
 	}
 	fits := s.exact()
 	if fits == nil {
-		fits = slices.DeleteFunc(s.ranked, func(f *found) bool { return !f.id })
+		fits = slices.DeleteFunc(s.ranked.all(), func(f *found) bool { return !f.id })
 		// The id of a subagent may begin with that of its parent.
 		people := slices.DeleteFunc(slices.Clone(fits), func(f *found) bool { return f.row.Subagent })
 		if len(people) > 0 {

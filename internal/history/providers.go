@@ -50,6 +50,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 		return nil, err
 	}
 	s := &searching{h: h, r: r, d: &digester{in: inIDs}, b: bounds{subagents: true}, got: map[key][]*found{}}
+	s.ranked = newRanking(s.b.limit, s.compare)
 	status := map[string]*Status{}
 	has := map[string]map[string]bool{}
 	for _, name := range names {
@@ -100,7 +101,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 	for f := range r.strangers {
 		status[f.Provider].Files--
 	}
-	for _, f := range s.ranked {
+	for _, f := range s.ranked.all() {
 		st := status[f.row.Provider]
 		st.Conversations++
 		st.Messages += f.row.Messages

@@ -75,7 +75,7 @@ type searching struct {
 	mu       sync.Mutex
 	plans    map[string]*rawPlan // by provider and sources
 	got      map[key][]*found    // all copies that were read, by id
-	ranked   []*found            // what matches, best first
+	ranked   *ranking            // what matches, best first
 	currents []*found
 	stage    hope                    // what is read now is what may hold so much
 	putoff   [hopePhrase + 1][]*item // what may hold less
@@ -93,10 +93,12 @@ func (h *History) begin(ctx context.Context, q Query) (*searching, error) {
 		return nil, err
 	}
 	read := newQuery(q.Text)
-	return &searching{
+	s := &searching{
 		h: h, r: r, q: read, d: &digester{q: read, in: q.In}, b: b, self: chat.Fold(strings.TrimSpace(q.Self)),
 		plans: map[string]*rawPlan{}, got: map[key][]*found{},
-	}, nil
+	}
+	s.ranked = newRanking(b.limit, s.compare)
+	return s, nil
 }
 
 func (s *searching) run(ctx context.Context) error {
@@ -324,7 +326,7 @@ func (s *searching) outdone(f *file) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.ranked) > 0 && s.ranked[0].tier() <= tierUser && s.ranked[0].row.Updated.After(f.bound)
+	return s.ranked.len() > 0 && s.ranked.at(0).tier() <= tierUser && s.ranked.at(0).row.Updated.After(f.bound)
 }
 
 func (s *searching) plan(f *file) *rawPlan {
@@ -373,10 +375,10 @@ func (s *searching) enough(bound time.Time) bool {
 	if !s.one || s.q.needle == "" {
 		n += 1 + len(s.currents) // one more, to know that there are more
 	}
-	if len(s.ranked) < n {
+	last := s.ranked.at(n - 1)
+	if last == nil {
 		return false
 	}
-	last := s.ranked[n-1]
 	switch {
 	case last.rank() < s.stage.rank():
 		return true // nothing so good is left in the files to come
@@ -439,9 +441,7 @@ func (s *searching) add(f *found) {
 		return // read before
 	}
 	for _, old := range s.got[k] {
-		if i := slices.Index(s.ranked, old); i >= 0 {
-			s.ranked = slices.Delete(s.ranked, i, i+1)
-		}
+		s.ranked.remove(old)
 		if i := slices.Index(s.currents, old); i >= 0 {
 			s.currents = slices.Delete(s.currents, i, i+1)
 		}
@@ -452,8 +452,7 @@ func (s *searching) add(f *found) {
 			s.currents = append(s.currents, w)
 		}
 		if s.matches(w) {
-			i, _ := slices.BinarySearchFunc(s.ranked, w, s.compare)
-			s.ranked = slices.Insert(s.ranked, i, w)
+			s.ranked.add(w)
 		}
 	}
 	if f.miss = !f.current && !s.matches(f); f.miss {
@@ -511,7 +510,7 @@ func (s *searching) exact() []*found {
 		func(f *found) bool { return f.uuidCopied },
 	} {
 		var out []*found
-		for _, f := range s.ranked {
+		for _, f := range s.ranked.all() {
 			if named(f) {
 				out = append(out, f)
 			}
@@ -527,7 +526,7 @@ func (s *searching) exact() []*found {
 func (s *searching) results() (rows []*found, own *found) {
 	rows = s.exact()
 	if rows == nil {
-		rows = slices.DeleteFunc(slices.Clone(s.ranked), func(f *found) bool { return s.q.needle != "" && f.rank() > 2 })
+		rows = slices.DeleteFunc(s.ranked.all(), func(f *found) bool { return s.q.needle != "" && f.rank() > 2 })
 	}
 	if len(s.currents) == 1 {
 		own = s.currents[0]

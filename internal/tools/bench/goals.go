@@ -270,7 +270,9 @@ func (b *bench) moreGoals(put func() error, remove func()) (goals []goal, err er
 
 // search gives what the program finds.
 func (b *bench) search(args ...string) (found, error) {
-	_, out, err := run(b.ctx, b.parlance("search", append([]string{"search", "--json"}, args...)...))
+	c := b.parlance("search", append([]string{"search", "--json"}, args...)...)
+	c.keep = true
+	_, out, err := run(b.ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ type command struct {
 	name string
 	args []string
 	free bool // exit code 1 is no failure: nothing was found
+	keep bool // its output is wanted
 }
 
 // A cost is what one run of a command took.
@@ -65,7 +67,12 @@ func median[T any](list []T, of func(T) float64) float64 {
 func run(ctx context.Context, c command) (cost, []byte, error) {
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	// What is not wanted goes through a pipe all the same. It must not stay in memory: a new
+	// process counts that of this one as its own peak.
+	cmd.Stdout, cmd.Stderr = struct{ io.Writer }{io.Discard}, &errs
+	if c.keep {
+		cmd.Stdout = &out
+	}
 	start := time.Now()
 	err := cmd.Run()
 	took := cost{seconds: time.Since(start).Seconds()}
