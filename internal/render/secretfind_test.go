@@ -266,6 +266,17 @@ func TestCleanTextsStay(t *testing.T) {
 	t.Logf("%d false alarms in %d kB", alarms, bytes>>10)
 }
 
+// TestCheckpointsAreNoSecrets: not even where a rule wants a UUID near a name.
+func TestCheckpointsAreNoSecrets(t *testing.T) {
+	const line = "heroku UUID=4f6c1f0e-1a2b-4c3d-8e9f-0a1b2c3d4e5f SLUG=heroku key"
+	if got := Redactor(Secrets).Text(line); got != line {
+		t.Error(got)
+	}
+	if key := "heroku_api_key=4f6c1f0e-1a2b-" + "4c3d-8e9f-0a1b2c3d4e5f"; Redactor(Secrets).Text(key) == key {
+		t.Error("a key of that form is not found")
+	}
+}
+
 // TestSecretsNeedNoWork: nothing is compiled before a keyword is met, and then only its rules.
 func TestSecretsNeedNoWork(t *testing.T) {
 	_, before := RedactorWork()
