@@ -372,7 +372,11 @@ func sampleDatabase(d *drafting, s *shape) (string, string) {
 	write := func(t *dbTable, rows []*value) {
 		var cols []string
 		for _, c := range t.columns {
-			cols = append(cols, sqlName(c))
+			col := sqlName(c)
+			if f := t.column(c); f != nil && f.n > 0 && f.kinds[jsonNumber] == f.n {
+				col += " NUMERIC" // :id is bound as a text, which equals a number in such a column only
+			}
+			cols = append(cols, col)
 		}
 		fmt.Fprintf(&b, "CREATE TABLE %s(%s);\n", sqlName(t.name), strings.Join(cols, ", "))
 		for _, r := range rows {
