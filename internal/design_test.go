@@ -15,8 +15,8 @@ import (
 // mayImport is the design, written so that a test can read it. Change it on purpose.
 var mayImport = map[string]string{
 	"chat": "", "source": "", "mapping": "chat source", "history": "chat source mapping", "render": "chat",
-	"mcpserver": "chat history render",
-	"cli":       "chat mapping history render mcpserver",
+	"mcpserver": "chat history render", "torture": "chat source mapping",
+	"cli": "chat mapping history render mcpserver torture",
 }
 
 // owned dependencies: a package hides the library behind its one job.

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -522,51 +523,70 @@ func compact(raw string) string {
 	return validUTF8(b.String())
 }
 
-// closed is what a JSON document that was cut off holds up to its last whole value or opened
-// bracket, as a document of its own; "" if there is nothing.
+// closed is what a JSON document that was cut off or damaged holds up to its last whole value
+// or opened bracket in front of that, as a document of its own; "" if there is nothing.
 func closed(s string) string {
+	const (
+		wantValue = iota
+		wantFirst // a value, or the end of an array
+		wantKey   // of an object, or its end if it is empty
+		wantNext  // a comma, or the end
+	)
 	var open []byte // the brackets that have to follow
-	key := false    // in an object: a key comes next
 	end, ends := 0, 0
-	i := skipSpace(s, 0)
-scan:
-	for i < len(s) {
-		switch c := s[i]; c {
-		case '{', '[':
-			open, key = append(open, c+2), c == '{' // '{'+2 is '}', '['+2 is ']'
-			i++
-		case '}', ']':
-			if len(open) == 0 || open[len(open)-1] != c {
-				break scan
-			}
+	want, i := wantValue, skipSpace(s, 0)
+	empty := false // the object was just opened
+	for i < len(s) && (len(open) > 0 || end == 0) {
+		c := s[i]
+		switch {
+		case (c == '}' || c == ']') && len(open) > 0 && open[len(open)-1] == c && (want == wantNext || want == wantFirst || want == wantKey && empty):
 			open = open[:len(open)-1]
 			i++
-		case ',', ':':
-			key = c == ',' && len(open) > 0 && open[len(open)-1] == '}'
+		case want == wantNext && c == ',' && len(open) > 0:
+			if want = wantValue; open[len(open)-1] == '}' {
+				want, empty = wantKey, false
+			}
 			i = skipSpace(s, i+1)
 			continue
-		case '"':
+		case want == wantKey && c == '"':
+			if i = skipKey(s, i); i < 0 {
+				i = len(s)
+			}
+			want = wantValue
+			continue
+		case want != wantValue && want != wantFirst:
+			i = len(s)
+			continue
+		case c == '{' || c == '[':
+			open, empty = append(open, c+2), c == '{' // '{'+2 is '}', '['+2 is ']'
+			i++
+		case c == '"':
 			j := skipString(s, i)
 			if j < 0 {
-				break scan
+				j = len(s) + 1
 			}
-			if i = j; key {
-				i = skipSpace(s, i)
-				continue
-			}
+			i = j
 		default:
 			j := i
 			for j < len(s) && strings.IndexByte(",]} \n\r\t", s[j]) < 0 {
 				j++
 			}
-			if j == len(s) {
-				break scan // perhaps not the whole of it
+			if j == len(s) || !json.Valid([]byte(s[i:j])) { // perhaps not the whole of it
+				j = len(s) + 1
 			}
 			i = j
 		}
-		end, ends = i, len(open)
-		if len(open) == 0 {
+		if i > len(s) {
 			break
+		}
+		end, ends = i, len(open)
+		switch {
+		case c == '{':
+			want = wantKey
+		case c == '[':
+			want = wantFirst
+		default:
+			want = wantNext
 		}
 		i = skipSpace(s, i)
 	}

@@ -12,8 +12,11 @@ import (
 	"parlance/internal/source"
 )
 
-// A table is a lookup's file, read: key to the value's text, or its JSON.
+// A table is a lookup's file as it stood when it was read: key to the value's text, or its JSON.
 type table struct {
+	size    int64
+	modTime time.Time
+
 	once    sync.Once
 	entries map[string]tableEntry
 	err     error
@@ -24,11 +27,23 @@ type tableEntry struct {
 	text string
 }
 
-// tableKey names a lookup's file as it stood when it was read.
-type tableKey struct {
-	lookup, path string
-	size         int64
-	modTime      time.Time
+// tableKey names a lookup's file. Only its latest table is kept: a server may run for weeks
+// beside a tool that writes it all the time.
+type tableKey struct{ lookup, path string }
+
+// table gives the table of a file as it is now, read or yet to be read.
+func (m *Mapping) table(key tableKey, info os.FileInfo) *table {
+	now := &table{size: info.Size(), modTime: info.ModTime()}
+	for {
+		have, loaded := m.tables.LoadOrStore(key, now)
+		t := have.(*table)
+		if !loaded || t.size == now.size && t.modTime.Equal(now.modTime) {
+			return t
+		}
+		if m.tables.CompareAndSwap(key, have, now) {
+			return now
+		}
+	}
 }
 
 // lookup finds the entry of key in a named table. Each file is read once, and again when
@@ -43,9 +58,7 @@ func (rd *reading) lookup(name, key string) (*value, string, bool) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		at := tableKey{name, path, info.Size(), info.ModTime()}
-		have, _ := rd.m.tables.LoadOrStore(at, &table{})
-		t := have.(*table)
+		t := rd.m.table(tableKey{name, path}, info)
 		t.once.Do(func() { t.entries, t.err = rd.readTable(l, path) })
 		if t.err != nil && !rd.warned[path] {
 			if rd.warned == nil {
@@ -143,14 +156,17 @@ func (rd *reading) readTable(l *lookup, path string) (map[string]tableEntry, err
 	}
 	doc, ok := parseRecord(view(data), &a)
 	if !ok {
-		return nil, fmt.Errorf("%s: not one whole JSON document: %s", path, whereBroken(string(data)))
+		err = fmt.Errorf("%s: not one whole JSON document: %s", path, whereBroken(string(data)))
+		if doc, ok = parseRecord(closed(view(data)), &a); !ok {
+			return nil, err
+		}
 	}
-	at := got{kind: gotJSON, v: doc}
+	at := got{kind: gotJSON, v: doc} // all of it, or what stands before the damage
 	if l.records != nil {
 		at = x.find(l.records, &frame{elem: doc})
 	}
 	if at.kind != gotJSON {
-		return entries, nil
+		return entries, err
 	}
 	at.v.open(&a)
 	for i := range at.v.members {
@@ -159,5 +175,5 @@ func (rd *reading) readTable(l *lookup, path string) (map[string]tableEntry, err
 	for i := range at.v.elems {
 		put(&at.v.elems[i], "")
 	}
-	return entries, nil
+	return entries, err
 }

@@ -46,7 +46,7 @@ type Mapping struct {
 
 	labelsOnce sync.Once
 	labels     map[string][][]string // see discriminators
-	tables     sync.Map              // lookups that were read, by path
+	tables     sync.Map              // lookups that were read, by tableKey
 
 	extends   string         // the mapping that this one starts from
 	text      *textFile      // its own text, not that of extends

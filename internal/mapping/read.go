@@ -247,6 +247,10 @@ type reading struct {
 	torn  bool
 	fails []brokenLine
 	odd   []string // what is wrong with values of the last row
+	// damaged says that the document is not whole, and where it ends; the conversations are
+	// incomplete then.
+	damaged string
+	nul     bool // the document holdsNUL
 
 	decoded func(raw string)                                  // if set, is shown what a decoder makes
 	tested  func(line int, x *scopes, f *frame, refused bool) // if set, is told which line decided whether the source takes the file
@@ -360,6 +364,12 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 	s.x.rec = nil
 	s.x.badTime = func(raw string) { s.main.warn("not a time: %.40q", raw) }
 	tr := s.x.tr
+	if rd.damaged != "" && s.main.conv.Read.Incomplete == "" {
+		s.main.conv.Read.Incomplete = rd.damaged
+	}
+	if rd.nul {
+		s.main.warn("%s", holdsNUL)
+	}
 	c := s.main.finish(ctx, s.x, rd.file, fallbackID)
 	c.Row = row
 	if c.Read.Incomplete == "" {
@@ -474,6 +484,9 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 		}
 		rd.a.reset()
 		rec, ok := parseObject(text, &rd.a)
+		if ok && strings.IndexByte(text, 0) >= 0 {
+			s.main.warn("line %d: %s", l.N, holdsNUL)
+		}
 		switch {
 		case ok:
 			s.record(rec, rec.raw, chat.Origin{Line: l.N, Offset: l.Offset})
@@ -509,6 +522,10 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 	}
 	return true, s.end(ctx, "", rd.stem())
 }
+
+// holdsNUL is said of a record with bytes that no tool writes into one: a block of the file was
+// never written, as after a power failure.
+const holdsNUL = "NUL bytes inside of a text: a part of the file was lost"
 
 // landmarks are texts that stand in every line of which a listing should know: those with a
 // checkpoint, and those from which the title may be read.
@@ -570,11 +587,35 @@ func (rd *reading) runDocument(ctx context.Context) (bool, error) {
 	if skipSpace(text, 0) == len(text) {
 		return false, errNothing
 	}
-	doc, ok := parseRecord(text, &rd.docs)
-	if !ok {
-		return false, fmt.Errorf("%s: %w: %s", rd.file.Path, errNotDocument, whereBroken(text))
+	if doc, ok := parseRecord(text, &rd.docs); ok {
+		rd.nul = strings.IndexByte(text, 0) >= 0
+		return rd.document(ctx, doc)
 	}
-	return rd.document(ctx, doc)
+	// A document that was cut off or damaged gives what stands in front of that, if it is one of
+	// this format: then there are messages in it.
+	why := whereBroken(text)
+	if whole := closed(text); rd.says(ctx, whole) {
+		rd.damaged = fmt.Sprintf("%v: %s: what stands before it was read", errNotDocument, why)
+		doc, _ := parseRecord(whole, &rd.docs)
+		return rd.document(ctx, doc)
+	}
+	return false, fmt.Errorf("%s: %w: %s", rd.file.Path, errNotDocument, why)
+}
+
+// says says whether a document gives messages.
+func (rd *reading) says(ctx context.Context, text string) bool {
+	found := false
+	probe := &reading{m: rd.m, src: rd.src, file: rd.file, opts: &ReadOptions{SkipToolText: true, Keep: func(*chat.Message) bool { return false }}}
+	probe.emit = func(c *chat.Conversation) error {
+		found = found || len(c.Messages) > 0
+		return nil
+	}
+	doc, ok := parseRecord(text, &probe.docs)
+	if !ok {
+		return false
+	}
+	_, err := probe.document(ctx, doc)
+	return err == nil && found
 }
 
 // whereBroken says how far a document could be read.
@@ -639,6 +680,7 @@ func (rd *reading) runDocuments(ctx context.Context) (bool, error) {
 	}
 	defer f.Close()
 	one := &reading{m: rd.m, src: rd.src, file: rd.file, opts: rd.opts, emit: rd.emit}
+	x := rd.scopes(nil, 0)
 	held, number := "", 0 // a whole line is read when it is known whether it is the last
 	flush := func() error {
 		if held == "" {
@@ -671,7 +713,11 @@ func (rd *reading) runDocuments(ctx context.Context) (bool, error) {
 			return nil
 		}
 		rd.a.reset()
-		if _, ok := parseObject(text, &rd.a); ok {
+		if doc, ok := parseObject(text, &rd.a); ok {
+			if _, parts := rd.conversations(x, doc); len(parts) == 0 {
+				rd.fail(l.N, "no conversation in it")
+				return nil
+			}
 			if err := flush(); err != nil {
 				return err
 			}

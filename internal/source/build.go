@@ -49,3 +49,31 @@ func BuildDB(ctx context.Context, path, statements string) (err error) {
 	}
 	return conn.Exec(statements)
 }
+
+// EditedDB copies a database without a log or journal beside it to a file that is not there
+// yet and runs statements on the copy: for tests of what other versions of a tool write.
+func EditedDB(ctx context.Context, from, to, statements string) (err error) {
+	data, err := ReadAll(ctx, from)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	conn, err := sqlite3.OpenContext(ctx, to)
+	if err != nil {
+		return fmt.Errorf("%s: %w", to, err)
+	}
+	defer conn.Close()
+	conn.SetInterrupt(ctx)
+	// A log or a journal beside the copy would be forgotten when it is moved.
+	return conn.Exec("PRAGMA journal_mode = memory; PRAGMA synchronous = off; " + statements)
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package torture
+
+func fifos(*run, *victim) []damage   { return nil }
+func sockets(*run, *victim) []damage { return nil }
