@@ -16,30 +16,37 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	watch := false
+	watch, damage := false, false
 	cmd := &cobra.Command{
 		Use:   "check [FILE.yaml...]",
 		Short: "Check mapping files and run their tests; with --home, say what they read there",
 		Long: `Check reads mapping files, says everything that is wrong with them, each with its place and
 a hint, and runs their tests. Without a file it checks all mappings, yours and the built-in
-ones. With --home it also reads that home and says what came of it, source by source.`,
+ones. With --home it also reads that home and says what came of it, source by source.
+
+With --torture it also damages copies, in a temporary folder, of the samples in a mapping's
+tests, and of the files that it finds in --home: cut, mixed up, of other types, replaced and
+changed while they are read, and some forty kinds more. Reading them must neither fail nor
+hang, must keep every message that was not hit, and must say what is lost.`,
 		Example: `  parlance check acme.yaml
-  parlance check acme.yaml --home ~ --watch`,
+  parlance check acme.yaml --home ~ --watch
+  parlance check acme.yaml --torture`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if !watch {
-				_, err := a.check(cmd.Context(), files)
+				_, err := a.check(cmd.Context(), files, damage)
 				return err
 			}
-			return a.watch(cmd.Context(), func() ([]string, error) { return a.check(cmd.Context(), files) })
+			return a.watch(cmd.Context(), func() ([]string, error) { return a.check(cmd.Context(), files, damage) })
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "run again at every save of a mapping, and when a file of --home changes")
+	cmd.Flags().BoolVar(&damage, "torture", false, "damage copies of the tests' samples, and of the files of --home, in every way we know")
 	return cmd
 }
 
 // check also says which files it read.
-func (a *app) check(ctx context.Context, files []string) (read []string, err error) {
+func (a *app) check(ctx context.Context, files []string, damage bool) (read []string, err error) {
 	set, err := a.openSet()
 	if err != nil {
 		return nil, err
@@ -105,6 +112,13 @@ func (a *app) check(ctx context.Context, files []string) (read []string, err err
 		if err != nil {
 			return read, err
 		}
+	}
+	if damage {
+		bad, err := a.torture(ctx, all)
+		if err != nil {
+			return read, err
+		}
+		wrongs += bad
 	}
 	if !a.json {
 		fmt.Fprintf(a.err, "%s, %s, %s\n", plural(len(all), "mapping"), plural(wrongs, "problem"), plural(warnings, "warning"))

@@ -59,6 +59,9 @@ func (rd *reading) joinLevel(ctx context.Context, s *session, j *join, parent st
 			rd.fail(0, err.Error())
 			continue
 		}
+		if strings.IndexByte(view(data), 0) >= 0 {
+			s.main.warn("%s: %s", path, holdsNUL)
+		}
 		members := quotedKey(j.as) + v.raw
 		if prefix != "" {
 			members = prefix + "," + members

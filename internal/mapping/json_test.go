@@ -149,3 +149,20 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// A damaged document ends where it stops being JSON.
+func TestClosedAtDamage(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"NUL bytes behind it", "{\"a\":[1]}\x00\x00", `{"a":[1]}`},
+		{"NUL bytes for a key", "{\"a\":[1],\x00\x00\x00:2}", `{"a":[1]}`},
+		{"NUL bytes for a value", "[{\"a\":1},\x00\x00,3]", `[{"a":1}]`},
+		{"a key where a comma belongs", `{"a":1 "b":2}`, `{"a":1}`},
+		{"a comma too many", `[1,,2]`, `[1]`},
+		{"no colon", `{"a" 1}`, `{}`},
+		{"no JSON", `[section]`, `[]`},
+	} {
+		if got := closed(c.text); got != c.want {
+			t.Errorf("%s: closed(%q) = %q, want %q", c.name, c.text, got, c.want)
+		}
+	}
+}

@@ -34,8 +34,8 @@ const (
 	longLineBytes = 64 << 20
 	// A file is cut at cutPlaces as many places as it is damaged in other ways: nothing happens
 	// as often. Fields are many, and each is read by another rule.
-	cutPlaces   = 4
-	fieldPlaces = 4
+	cutPlaces   = 7
+	fieldPlaces = 6
 )
 
 // Kinds are all kinds of damage, in the order in which they are tried.
@@ -350,6 +350,9 @@ func crlf(r *run, v *victim) []damage {
 }
 
 func bom(r *run, v *victim) []damage {
+	if bytes.HasPrefix(v.data, []byte("\xef\xbb\xbf")) {
+		return nil
+	}
 	return []damage{{place: "byte 0", do: v.as(append([]byte("\xef\xbb\xbf"), v.data...))}}
 }
 

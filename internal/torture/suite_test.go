@@ -15,7 +15,7 @@ import (
 	"parlance/mappings"
 )
 
-var places = flag.Int("places", 0, "at how many places of a file most kinds of damage are tried, cuts at four times as many; a soak has 125")
+var places = flag.Int("places", 0, "at how many places of a file most kinds of damage are tried, cuts at seven times as many; a soak has 72")
 
 var only = flag.String("kinds", "", "the only kinds of damage that are tried")
 
@@ -43,6 +43,16 @@ func homeTarget(t testing.TB, m *mapping.Mapping, home string) Target {
 	return Target{Mapping: m, Dir: dir, Find: Home(m, env)}
 }
 
+// byFormat are losses that the judge cannot know to be meant, by file and kind of damage.
+var byFormat = map[string]string{
+	"cli_sessions.db cell-type": "the newest node is the end of the chain, and a blob is newer than any time",
+	"sessions.db cell-type":     "as above",
+	"ferry__quay-0.traj null":   "old trajectories are known by the place of their first message",
+	"ferry__quay-1.traj null":   "as above",
+	"ferry__quay-1.traj cut":    "the trajectory behind the history is the same again",
+	"wire.jsonl doubled":        "a turn that begins anew replaces the one before",
+}
+
 // TestEveryMapping damages the home of every provider in every way.
 func TestEveryMapping(t *testing.T) {
 	set, err := mapping.NewSet(mappings.FS, nil)
@@ -59,12 +69,16 @@ func TestEveryMapping(t *testing.T) {
 			if n == 0 && testing.Short() {
 				n = 3
 			}
-			report, err := Run(context.Background(), homeTarget(t, m, filepath.Join(providersDir, name, "home")), Options{Places: n, EveryByte: n > 100, Kinds: kinds()})
+			report, err := Run(context.Background(), homeTarget(t, m, filepath.Join(providersDir, name, "home")), Options{Places: n, EveryByte: n > 50, Kinds: kinds()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range report.Findings {
-				t.Error(f)
+				if why, ok := byFormat[filepath.Base(f.Path)+" "+f.Kind]; ok {
+					t.Logf("%v (%s)", f, why)
+				} else {
+					t.Error(f)
+				}
 			}
 			if len(report.Cases) < 20 {
 				t.Errorf("only %d kinds of damage: %v", len(report.Cases), slices.Sorted(maps.Keys(report.Cases)))

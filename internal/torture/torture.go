@@ -30,8 +30,8 @@ const (
 	// takes less than a second; the rest is for a busy machine.
 	readTimeMax = 30 * time.Second
 	// readSlow: of a file that takes longer to read fewer places are damaged, but placesMin.
-	readSlow  = 5 * time.Millisecond
-	placesMin = 6
+	readSlow  = 3 * time.Millisecond
+	placesMin = 2
 	// fileMaxBytes is the largest file that is damaged: each of hundreds of cases copies it.
 	fileMaxBytes = 1 << 20
 	// findingsMax bounds what is told of one kind of damage to one file: the rest is alike.
@@ -48,8 +48,8 @@ type Target struct {
 
 // Options say how much is tried.
 type Options struct {
-	// Places is at how many places of a file most kinds of damage are tried, at most; 0: 12.
-	// Cuts are tried at four times as many.
+	// Places is at how many places of a file most kinds of damage are tried, at most; 0: 7.
+	// Cuts are tried at seven times as many.
 	Places int
 	// EveryByte cuts the smallest file of each container at every byte.
 	EveryByte bool
@@ -112,7 +112,7 @@ func Home(m *mapping.Mapping, env mapping.Env) func(context.Context) ([]mapping.
 // says that the target cannot be read or changed to begin with.
 func Run(ctx context.Context, t Target, opts Options) (*Report, error) {
 	if opts.Places <= 0 {
-		opts.Places = 12
+		opts.Places = 7
 	}
 	r := &run{ctx: ctx, t: t, opts: opts, report: &Report{Cases: map[string]int{}, Containers: map[string]int{}}, told: map[string]int{}, least: map[string]*victim{}}
 	files, errs := t.Find(ctx)
@@ -514,7 +514,7 @@ func (r *run) one(k Kind, v *victim, d damage) error {
 	readers, errs := v.readers, []error(nil)
 	decoded := v.decoded(r.t.Mapping)
 	refinds := k.refinds || decoded
-	if decoded && d.touched != nil {
+	if decoded && d.touched != nil && !k.refinds {
 		d.touched = v.reads // what one file of a conversation repeats of another is known by comparing them
 	}
 	if refinds {
