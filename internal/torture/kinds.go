@@ -34,7 +34,7 @@ const (
 	longLineBytes = 64 << 20
 	// A file is cut at cutPlaces as many places as it is damaged in other ways: nothing happens
 	// as often. Fields are many, and each is read by another rule.
-	cutPlaces   = 7
+	cutPlaces   = 25
 	fieldPlaces = 6
 )
 

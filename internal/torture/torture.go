@@ -48,8 +48,8 @@ type Target struct {
 
 // Options say how much is tried.
 type Options struct {
-	// Places is at how many places of a file most kinds of damage are tried, at most; 0: 7.
-	// Cuts are tried at seven times as many.
+	// Places is at how many places of a file most kinds of damage are tried, at most; 0: 2.
+	// Cuts are tried at 25 times as many.
 	Places int
 	// EveryByte cuts the smallest file of each container at every byte.
 	EveryByte bool
@@ -112,7 +112,7 @@ func Home(m *mapping.Mapping, env mapping.Env) func(context.Context) ([]mapping.
 // says that the target cannot be read or changed to begin with.
 func Run(ctx context.Context, t Target, opts Options) (*Report, error) {
 	if opts.Places <= 0 {
-		opts.Places = 7
+		opts.Places = 2
 	}
 	r := &run{ctx: ctx, t: t, opts: opts, report: &Report{Cases: map[string]int{}, Containers: map[string]int{}}, told: map[string]int{}, least: map[string]*victim{}}
 	files, errs := t.Find(ctx)
