@@ -85,7 +85,7 @@ const foldNames = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
 func (p *globPlace) String() string {
 	var b strings.Builder
-	b.WriteString(p.root)
+	b.WriteString(escape(p.root)) // a server or share may be called anything
 	for i, s := range p.segs {
 		if i > 0 {
 			b.WriteByte('/')
