@@ -29,7 +29,6 @@ type writer struct {
 	r   *rng
 	v   *vocabulary
 	now time.Time
-	buf []byte
 }
 
 func (w *writer) line(s string) {
