@@ -55,7 +55,10 @@ func TestNothingIsTouched(t *testing.T) {
 	dir := t.TempDir()
 	var args, files []string
 	homeOf := map[string]string{} // each file is shown with its own home alone: all of them for each file is quadratic
-	for _, home := range homes {
+	for i, home := range homes {
+		if testing.Short() && i%7 != 0 {
+			continue
+		}
 		to := filepath.Join(dir, filepath.Base(filepath.Dir(home)))
 		if err := os.CopyFS(to, os.DirFS(home)); err != nil {
 			t.Fatal(err)
@@ -82,7 +85,7 @@ func TestNothingIsTouched(t *testing.T) {
 	}
 	for i, file := range files {
 		// Loading the mapping is most of what a file costs here, so some of each folder have to do.
-		if i%4 == 0 && (!testing.Short() || i%20 == 0) {
+		if i%4 == 0 {
 			commands = append(commands, []string{"show", file, "--format", "messages", "--home", homeOf[file]})
 		}
 	}
