@@ -79,9 +79,11 @@ tests:
 	same := load("same", "sources: [{id: all, paths: [\"~/.birds/*.jsonl\"], container: jsonl}]"+rules)
 	told := load("told", "sources: [{id: log, paths: [\"~/.birds/*.jsonl\"], container: jsonl, when: {v: 1}}]"+rules)
 	other := load("other", "sources: [{id: log, paths: [\"~/.other/*.jsonl\"], container: jsonl}]\nmessages: [{when: {who: me}, as: user, text: say}]")
+	away := load("away", "sources: [{id: log, paths: [\"~/.nests/*.jsonl\"], container: jsonl}]"+rules) // the same format elsewhere
+	inner := load("inner", "sources: [{id: log, paths: [\"~/.birds/{a,b}/*.jsonl\"], container: jsonl}]"+rules)
 	document := load("document", "sources: [{id: log, paths: [\"~/.birds/*.jsonl\"], container: json}]"+rules)
 	var got []string
-	for _, p := range CrossCheck(context.Background(), []*Mapping{egret, same, told, other, document}) {
+	for _, p := range CrossCheck(context.Background(), []*Mapping{egret, same, told, other, away, inner, document}) {
 		if p.Code != codeOverlap || !p.Warning {
 			t.Errorf("%+v", p)
 		}
@@ -93,6 +95,7 @@ tests:
 		`sources[0] pattern "~/.birds/*.jsonl" is one of egret too, and nothing tells the files apart`,
 		`sources[0] pattern "~/.birds/*.jsonl" is one of told too, and nothing tells the files apart`,
 		`tests[0] same reads this sample as its own, by source "all"`,
+		`tests[0] inner reads this sample as its own, by source "log"`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -14,9 +14,9 @@ import (
 )
 
 // CrossCheck looks for mappings that would take each other's files: by a pattern that two
-// have and nothing that tells the files apart, or because one reads the test samples of the
-// other as if they were its own. All problems are warnings. A mapping that extends another
-// is not held against it: only their places differ.
+// have and nothing that tells the files apart, or because one looks in the same place and reads
+// the test samples of the other as if they were its own. All problems are warnings. A mapping
+// that extends another is not held against it: only their places differ.
 func CrossCheck(ctx context.Context, mappings []*Mapping) []Problem {
 	var out []Problem
 	for _, m := range mappings {
@@ -51,12 +51,31 @@ func related(a, b *Mapping) bool {
 	return root(a) == root(b) || a.extends == b.Name || b.extends == a.Name
 }
 
-var variable = regexp.MustCompile(`\$\{[A-Za-z_0-9]+(?::-([^}]*))?\}`)
+var defaulted = regexp.MustCompile(`\$\{[A-Za-z_0-9]+:-([^}]*)\}`)
+
+// plain is a pattern with the defaults of its variables: two with the same lead to the same place.
+func plain(pattern string) string { return defaulted.ReplaceAllString(pattern, "$1") }
+
+// meet says whether two sources can find the same file, as far as the folders in front of their
+// first wildcards tell. Places of exports, where anybody's files lie, meet each other.
+func meet(a, b *Source) bool {
+	fixed := func(pattern string) string {
+		pattern = strings.ReplaceAll(plain(pattern), "${", "$") // what is left of variables is no wildcard
+		if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
+			pattern = pattern[:i]
+		}
+		return pattern[:strings.LastIndexByte(pattern, '/')+1]
+	}
+	return slices.ContainsFunc(a.Paths, func(p string) bool {
+		return slices.ContainsFunc(b.Paths, func(q string) bool {
+			p, q := fixed(p), fixed(q)
+			return strings.HasPrefix(p, q) || strings.HasPrefix(q, p)
+		})
+	})
+}
 
 // sharedPatterns warns of sources that have nothing but a pattern that another mapping has.
 func (m *Mapping) sharedPatterns(all []*Mapping) []Problem {
-	// Two variables with the same default lead to the same place.
-	plain := func(p string) string { return variable.ReplaceAllString(p, "$1") }
 	var out []Problem
 	for _, s := range m.Sources {
 		if s.when != nil || s.unless != nil || s.needs != nil || s.Unsupported != "" || s.Decoder != "" {
@@ -102,7 +121,7 @@ func (r *testRun) claimed(ctx context.Context, all []*Mapping) []Problem {
 			continue
 		}
 		for _, s := range other.Sources {
-			if s.Container != r.src.Container || s.Unsupported != "" || s.Decoder != "" || (s.replay == nil) != (r.src.replay == nil) {
+			if s.Container != r.src.Container || s.Unsupported != "" || s.Decoder != "" || (s.replay == nil) != (r.src.replay == nil) || !meet(s, r.src) {
 				continue
 			}
 			if !laid { // once, and only if there is somebody to show it to
