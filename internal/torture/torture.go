@@ -55,16 +55,12 @@ type Options struct {
 	EveryByte bool
 	// Kinds, if set, are the only kinds that are tried.
 	Kinds []string
-	// Visit, if set, is called for each case while the damage is done, in place of the
-	// reading and judging that Run does itself.
-	Visit func(Case)
 }
 
 // A Case is one damage to one file.
 type Case struct {
 	Kind, Place string // "cut", "byte 120"
 	Path        string // of the damaged file
-	Rest        bool   // messages of this file, or of others, must still be there
 }
 
 // A Report is what came of a run.
@@ -491,7 +487,7 @@ func (r *run) damage(v *victim) error {
 }
 
 func (r *run) one(k Kind, v *victim, d damage) error {
-	c := Case{Kind: k.Name, Place: d.place, Path: v.path, Rest: v.others || d.touched == nil}
+	c := Case{Kind: k.Name, Place: d.place, Path: v.path}
 	back := func() error {
 		if d.undo != nil {
 			if err := d.undo(); err != nil {
@@ -507,10 +503,6 @@ func (r *run) one(k Kind, v *victim, d damage) error {
 		return errors.Join(err, back())
 	}
 	r.report.Cases[k.Name]++
-	if r.opts.Visit != nil {
-		r.opts.Visit(c)
-		return back()
-	}
 	readers, errs := v.readers, []error(nil)
 	decoded := v.decoded(r.t.Mapping)
 	refinds := k.refinds || decoded
