@@ -8,7 +8,6 @@ import (
 
 	"parlance/internal/chat"
 	"parlance/internal/mapping"
-	"parlance/mappings"
 )
 
 // TestExplainChoosesAsLoad explains every file of every fixture home: it is read by the
@@ -17,24 +16,13 @@ func TestExplainChoosesAsLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads every fixture with every mapping")
 	}
-	set, err := mapping.NewSet(mappings.FS, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named, err := mapping.NamedRoots(mappings.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set, envOf := builtIn(t)
 	ctx := context.Background()
 	read, unread := 0, 0
 	for _, name := range set.Names() {
-		home, err := filepath.Abs(filepath.Join("../../testdata/providers", name, "home"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		env := mapping.Env{Home: home, Getenv: func(string) string { return "" }, Cwd: home, Roots: []string{filepath.Join(home, "root")}, Named: named}
+		env := envOf(name)
 		h := Open(Config{Envs: []mapping.Env{env}, Set: set})
-		err = filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
+		err := filepath.WalkDir(env.Home, func(path string, d os.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}

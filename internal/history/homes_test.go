@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +13,9 @@ import (
 	"parlance/mappings"
 )
 
-// TestSearchFindsWhatIsSaid: whatever a conversation of any provider's home says, a search for it
-// finds that conversation: no raw filter lets a text slip.
-func TestSearchFindsWhatIsSaid(t *testing.T) {
+// builtIn are the mappings that come with the program, and an environment for a fixture home.
+func builtIn(t *testing.T) (*mapping.Set, func(provider string) mapping.Env) {
+	t.Helper()
 	set, err := mapping.NewSet(mappings.FS, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -25,22 +24,22 @@ func TestSearchFindsWhatIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const homes = "../../testdata/providers"
-	entries, err := os.ReadDir(homes)
-	if err != nil {
-		t.Fatal(err)
+	return set, func(provider string) mapping.Env {
+		home, err := filepath.Abs(filepath.Join("../../testdata/providers", provider, "home"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mapping.Env{Home: home, Getenv: func(string) string { return "" }, Cwd: home, Roots: []string{filepath.Join(home, "root")}, Named: named}
 	}
-	for _, e := range entries {
-		t.Run(e.Name(), func(t *testing.T) {
-			home, err := filepath.Abs(filepath.Join(homes, e.Name(), "home"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			env := mapping.Env{Home: home, Getenv: func(string) string { return "" }, Named: named}
-			if root := filepath.Join(home, "root"); isDir(root) {
-				env.Roots = []string{root}
-			}
-			h := Open(Config{Envs: []mapping.Env{env}, Set: set, Now: func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }})
+}
+
+// TestSearchFindsWhatIsSaid: whatever a conversation of any provider's home says, a search for it
+// finds that conversation: no raw filter lets a text slip.
+func TestSearchFindsWhatIsSaid(t *testing.T) {
+	set, envOf := builtIn(t)
+	for _, name := range set.Names() {
+		t.Run(name, func(t *testing.T) {
+			h := Open(Config{Envs: []mapping.Env{envOf(name)}, Set: set, Now: func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }})
 			l, err := h.List(context.Background(), Filter{Limit: -1})
 			if err != nil {
 				t.Fatal(err)
@@ -78,25 +77,11 @@ func TestSearchFindsWhatIsSaid(t *testing.T) {
 
 // TestChildrenOpen: the conversation that a call started opens by the id that stands on the call.
 func TestChildrenOpen(t *testing.T) {
-	set, err := mapping.NewSet(mappings.FS, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named, err := mapping.NamedRoots(mappings.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set, envOf := builtIn(t)
 	opened := 0
 	for _, name := range set.Names() {
-		home, err := filepath.Abs(filepath.Join("../../testdata/providers", name, "home"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		m, _ := set.Mapping(name)
-		env := mapping.Env{Home: home, Getenv: func(string) string { return "" }, Named: named}
-		if root := filepath.Join(home, "root"); isDir(root) {
-			env.Roots = []string{root}
-		}
+		env := envOf(name)
 		children := map[string]string{} // by id: who started it
 		files, _ := m.Find(context.Background(), env)
 		for _, f := range files {
@@ -125,9 +110,4 @@ func TestChildrenOpen(t *testing.T) {
 	if opened < 12 {
 		t.Errorf("only %d children were tried", opened)
 	}
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

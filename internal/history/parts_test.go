@@ -10,7 +10,6 @@ import (
 
 	"parlance/internal/chat"
 	"parlance/internal/mapping"
-	"parlance/mappings"
 )
 
 // grove writes a conversation as a tree of files: user and assistant in turn, a part each.
@@ -56,15 +55,8 @@ func TestSearchScansAllParts(t *testing.T) {
 // A store whose decoder writes down what stands in its files is filtered by their bytes, too.
 func TestSearchScansTheFilesOfADecoder(t *testing.T) {
 	w := newWorld(t, "grove")
-	set, err := mapping.NewSet(mappings.FS, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named, err := mapping.NamedRoots(mappings.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.cfg.Set, w.cfg.Envs[0].Named = set, named
+	set, envOf := builtIn(t)
+	w.cfg.Set, w.cfg.Envs[0].Named = set, envOf("kiro_ide").Named
 	const base = ".config/Kiro/User/globalStorage/kiro.kiroagent/"
 	const logs = base + "0123456789abcdef0123456789abcdef/414d1636299d2b9e4ce7e17fb11f63e9/"
 	log := func(session, prompt string) string {
@@ -98,7 +90,7 @@ func TestSearchScansTheFilesOfADecoder(t *testing.T) {
 	}
 	path := filepath.Join(w.home, filepath.FromSlash(logs+"aa"))
 	for _, as := range []string{"", "kiro_ide"} {
-		err = w.open().Load(context.Background(), path, as, func(*chat.Conversation) error { return nil })
+		err := w.open().Load(context.Background(), path, as, func(*chat.Conversation) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), "excluded") {
 			t.Errorf("load as %q: %v", as, err)
 		}
