@@ -4,11 +4,8 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"hash/fnv"
 	"hash/maphash"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -217,7 +214,7 @@ func (a *app) follow(ctx context.Context, h *history.History, out *bufio.Writer,
 	var printed []uint64
 	changedNote := false
 	watched := watchedFiles(ctx, h, what, c.File)
-	state := stateOf(watched)
+	state := stampsOf(watched)
 	settled := true
 	for {
 		n := len(c.Messages)
@@ -246,8 +243,8 @@ func (a *app) follow(ctx context.Context, h *history.History, out *bufio.Writer,
 			return &exitError{exitFound, ""}
 		case <-time.After(followEvery):
 		}
-		now := stateOf(watched)
-		if now == state {
+		now := stampsOf(watched)
+		if maps.Equal(now, state) {
 			settled = true
 			continue
 		}
@@ -261,7 +258,7 @@ func (a *app) follow(ctx context.Context, h *history.History, out *bufio.Writer,
 			err = h.Load(ctx, what, as, take) // it was copied from its place
 		}
 		if files := watchedFiles(ctx, h, what, c.File); !slices.Equal(files, watched) {
-			watched, state = files, "" // a new file, in which something may stand already
+			watched, state = files, nil // a new file, in which something may stand already
 		}
 		if err != nil && ctx.Err() == nil {
 			a.complain("parlance: " + c.File + ": " + err.Error())
@@ -286,15 +283,4 @@ func watchedFiles(ctx context.Context, h *history.History, what, file string) []
 		}
 	}
 	return []string{file, file + "-wal"}
-}
-
-// stateOf tells one state of files from the next.
-func stateOf(files []string) string {
-	sum := fnv.New64a()
-	for _, path := range files {
-		if info, err := os.Stat(path); err == nil {
-			fmt.Fprintf(sum, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	return fmt.Sprintf("%x", sum.Sum64())
 }

@@ -45,15 +45,21 @@ type stamp struct {
 	at   time.Time
 }
 
-func stamps(paths []string) map[string]stamp {
-	out := map[string]stamp{}
+// stamps are those of files, of what lies beside them, and of logs of databases.
+func stamps(files []string) map[string]stamp {
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f, filepath.Dir(f), f+"-wal")
+	}
+	return stampsOf(paths)
+}
+
+func stampsOf(paths []string) map[string]stamp {
+	out := make(map[string]stamp, len(paths))
 	for _, p := range paths {
-		for _, p := range []string{p, filepath.Dir(p), p + "-wal"} {
-			s := stamp{size: -1}
-			if info, err := os.Stat(p); err == nil {
-				s = stamp{info.Size(), info.ModTime()}
-			}
-			out[p] = s
+		out[p] = stamp{size: -1}
+		if info, err := os.Stat(p); err == nil {
+			out[p] = stamp{info.Size(), info.ModTime()}
 		}
 	}
 	return out
@@ -74,13 +80,9 @@ func (a *app) changed(ctx context.Context, before map[string]stamp) (string, boo
 			return "", false
 		case <-time.After(watchEvery):
 		}
-		now := make(map[string]stamp, len(before))
+		now := stampsOf(paths)
 		moved := ""
 		for _, p := range paths {
-			now[p] = stamp{size: -1}
-			if info, err := os.Stat(p); err == nil {
-				now[p] = stamp{info.Size(), info.ModTime()}
-			}
 			// A file says more than the folder it is in.
 			if now[p] != before[p] && (moved == "" || len(p) > len(moved)) {
 				moved = p
