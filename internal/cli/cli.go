@@ -75,13 +75,16 @@ func Run(args []string, in io.Reader, out, errw io.Writer) int {
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	a := &app{in: in, out: out, err: errw, terminal: isTerminal, reported: map[string]bool{}}
+	kept := &output{Writer: out}
+	a := &app{in: in, out: kept, err: errw, terminal: isTerminal, reported: map[string]bool{}}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
 	root.SetErr(errw)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = kept.err
+	}
 	var e *exitError
 	switch {
 	case err == nil:
@@ -98,6 +101,21 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	}
 	fmt.Fprintf(errw, "parlance: %s\n", render.Clean(err.Error()))
 	return exitWrong
+}
+
+// An output remembers that writing went wrong, so that no command can end well on a full disk
+// because one of its lines did not ask.
+type output struct {
+	io.Writer
+	err error // the first
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 func (a *app) root() *cobra.Command {
@@ -126,6 +144,7 @@ into another chat. It only ever reads those files; nothing leaves this machine.`
 	})
 	root.AddCommand(a.listCommand(), a.searchCommand(), a.showCommand(), a.forkCommand(), a.checkpointCommand(),
 		a.providersCommand(), a.checkCommand(), a.explainCommand(), a.inferCommand(), a.mappingCommand(), a.schemaCommand(), a.mcpCommand(), a.versionCommand())
+	root.SetOut(a.out) // before the next line, which keeps it
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = false

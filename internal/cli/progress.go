@@ -50,6 +50,9 @@ func (p *progress) end() {
 
 // isTerminal says whether a stream is a terminal; the null device is none.
 func isTerminal(stream any) bool {
+	if o, ok := stream.(*output); ok {
+		stream = o.Writer
+	}
 	f, ok := stream.(*os.File)
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
