@@ -80,7 +80,7 @@ func TestEveryMapping(t *testing.T) {
 					t.Error(f)
 				}
 			}
-			if len(report.Cases) < 20 {
+			if *only == "" && len(report.Cases) < 20 {
 				t.Errorf("only %d kinds of damage: %v", len(report.Cases), slices.Sorted(maps.Keys(report.Cases)))
 			}
 			t.Logf("%d files, %d messages, %d kinds, %d cases, %d of them refused, the slowest took %v", report.Files, report.Messages, len(report.Cases), report.Total(), report.Refused, report.Slowest)
