@@ -16,7 +16,8 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 // The test binary is also the program: scripts run it as `parlance`.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"parlance": func() { os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"parlance":       func() { os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"parlance-batch": func() { os.Exit(runBatch()) },
 	})
 }
 
