@@ -10,13 +10,19 @@ import (
 const (
 	gateRounds = 7
 	gateMost   = 1.25
+	gateTries  = 2
 	gateBytes  = "100MB"
 )
 
 // gate builds the program of a commit and that of this tree, runs them in turns, and says
-// whether this one is slower than a noisy machine explains.
+// whether this one is slower than a noisy machine explains: what seems to be is measured
+// again, since something else may have begun in the middle.
 func (b *bench) gate(commit string) error {
-	if err := b.prepare(gateBytes, 1); err != nil {
+	if err := exec.CommandContext(b.ctx, "git", "rev-parse", "--verify", "--quiet", commit+"^{commit}").Run(); err != nil {
+		fmt.Printf("there is no commit %s here, so there is nothing to compare with\n", commit)
+		return nil
+	}
+	if err := b.prepare(gateBytes); err != nil {
 		return err
 	}
 	tree, err := os.MkdirTemp(b.dir, "gate")
@@ -48,12 +54,15 @@ func (b *bench) gate(commit string) error {
 		now := b.parlance("now", args...)
 		then := now
 		then.name, then.args = "before", append([]string{before}, now.args[1:]...)
-		got, err := inTurns(b.ctx, gateRounds, []command{then, now})
-		if err != nil {
-			return err
+		ratio := gateMost + 1
+		for try := 0; try < gateTries && ratio > gateMost; try++ {
+			got, err := inTurns(b.ctx, gateRounds, []command{then, now})
+			if err != nil {
+				return err
+			}
+			ratio = got["now"].ratio(got["before"])
+			fmt.Printf("%-24.24s %6.0fms %6.0fms %6.2f\n", fmt.Sprint(args), 1000*got["before"].seconds(), 1000*got["now"].seconds(), ratio)
 		}
-		ratio := got["now"].ratio(got["before"])
-		fmt.Printf("%-24.24s %6.0fms %6.0fms %6.2f\n", fmt.Sprint(args), 1000*got["before"].seconds(), 1000*got["now"].seconds(), ratio)
 		if ratio > gateMost {
 			slower = append(slower, args[0])
 		}

@@ -12,7 +12,7 @@ import (
 // giant measures one conversation of many gigabytes. It is sparse: lines of a real one, again
 // and again, with holes of nearly 16 MB between them, which are read like any other bytes.
 func (b *bench) giant(size string) error {
-	if err := b.prepare("100MB", 1); err != nil {
+	if err := b.prepare("100MB"); err != nil {
 		return err
 	}
 	bytes, err := parseSize(size)
@@ -52,6 +52,7 @@ func (b *bench) giant(size string) error {
 	}
 	b.home = home
 	yard, args := searcher()
+	yard, args = yard+" -a", append(args, "-a") // or a hole would end it, as no text has those
 	commands := []command{
 		{name: "R", args: append(args, needleAbsent, home), free: true},
 		b.parlance("list", "list"),

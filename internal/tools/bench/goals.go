@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +21,7 @@ const (
 	needlePart   = "mossgate-lantern-0417"
 	wordsCommon  = "schema worker"
 	giantBytes   = 200 << 20
+	f1AimSeconds = 0.06 // beyond the start of the program
 )
 
 // A goal is a line of the table. Larger is worse.
@@ -37,8 +41,8 @@ func (b *bench) parlance(name string, args ...string) command {
 }
 
 // goals measures everything and prints the table.
-func (b *bench) goals(size string, repeat int) error {
-	if err := b.prepare(size, repeat); err != nil {
+func (b *bench) goals(size string) error {
+	if err := b.prepare(size); err != nil {
 		return err
 	}
 	giant, remove, err := b.newestGiant()
@@ -81,11 +85,9 @@ func (b *bench) goals(size string, repeat int) error {
 		return err
 	}
 	r := got["R"]
-	peak := 0.0
-	for name, s := range got {
-		if name[0] == 'L' || name[0] == 'S' {
-			peak = max(peak, s.peak())
-		}
+	memory, err := b.memory(commands, got)
+	if err != nil {
+		return err
 	}
 	goals := []goal{
 		{id: "L1", what: "list the newest 50", unit: "R", must: 0.2, aim: 0.1, reached: got["L1"].ratio(r)},
@@ -98,15 +100,15 @@ func (b *bench) goals(size string, repeat int) error {
 		{id: "S5", what: "checkpoint UUID in an old one", unit: "R", must: 1.5, aim: 0.5, reached: got["S5 mark"].ratio(r)},
 		{id: "S6", what: "two words of two messages of one", unit: "R", must: 2, aim: 1.2, reached: got["S6 planted"].ratio(r)},
 		{id: "S6", what: "two common words", unit: "R", must: 2, aim: 1.2, reached: got["S6 common"].ratio(r)},
-		{id: "F1", what: "fork 200 KB by id", unit: "R", must: 0.5, aim: 0.5, reached: got["F1"].ratio(r),
+		{id: "F1", what: "fork 200 KB by id", unit: "R", must: 0.5, aim: (got["start"].seconds() + f1AimSeconds) / r.seconds(), reached: got["F1"].ratio(r),
 			note: fmt.Sprintf("%.0f ms beyond process start", 1000*(got["F1"].seconds()-got["start"].seconds()))},
-		{id: "M1", what: "peak memory of list and search", unit: "MiB", must: 64, aim: 32, reached: peak, unmeasured: peak == 0},
+		memory,
 	}
 	if long != "" {
 		goals = append(goals,
 			goal{id: "F2", what: "fork " + strings.TrimPrefix(fork, "render_"), unit: "C", must: 5, aim: 4, reached: got["F2"].ratio(got["C"]),
 				note: fmt.Sprintf("%.2f s; C is cat into a pipe, %.0f ms", got["F2"].seconds(), 1000*got["C"].seconds())},
-			goal{id: "M2", what: "peak memory, fork " + strings.TrimPrefix(fork, "render_"), unit: "MiB", must: 96, aim: 48, reached: got["F2"].peak(), unmeasured: peak == 0})
+			goal{id: "M2", what: "peak memory, fork " + strings.TrimPrefix(fork, "render_"), unit: "MiB", must: 96, aim: 48, reached: got["F2"].peak(), unmeasured: memory.unmeasured})
 	}
 	more, err := b.moreGoals(giant, remove)
 	if err != nil {
@@ -124,12 +126,76 @@ func (b *bench) goals(size string, repeat int) error {
 	if err != nil {
 		return err
 	}
-	goals = slices.Concat(goals, more, recall, served, interpreter)
+	redaction, err := b.redaction()
+	if err != nil {
+		return err
+	}
+	goals = slices.Concat(goals, more, recall, served, interpreter, redaction)
 	slices.SortStableFunc(goals, func(a, b goal) int { return strings.Compare(order(a.id), order(b.id)) })
 
 	fmt.Printf("\n%d conversations, %.2f GB; R = %s, every byte: %.2f s, %.0f MiB; F = walk and stat: %.3f s; start of the program %.0f ms; %d rounds\n\n",
 		b.man.Sessions, float64(b.man.Bytes)/(1<<30), yard, r.seconds(), r.peak(), got["F"].seconds(), 1000*got["start"].seconds(), b.rounds)
 	return table(os.Stdout, goals)
+}
+
+// memory is the goal that the list or a search came nearest to, or went furthest beyond: what
+// may be used depends on the longest line that matches.
+func (b *bench) memory(commands []command, got map[string]series) (worst goal, err error) {
+	texts := map[string]string{} // by command
+	for _, c := range commands {
+		if c.name[0] == 'L' || c.name[0] == 'S' {
+			texts[c.name] = ""
+			if c.args[1] == "search" {
+				texts[c.name] = c.args[2]
+			}
+		}
+	}
+	longest, err := b.longestLines(slices.Collect(maps.Values(texts)))
+	if err != nil {
+		return goal{}, err
+	}
+	for name, text := range texts {
+		line := float64(longest[text]) / (1 << 20)
+		g := goal{id: "M1", what: "peak memory of list and search, at worst: " + name, unit: "MiB", must: 64 + 3*line, aim: 32 + 2*line, reached: got[name].peak(),
+			note: fmt.Sprintf("longest matching line %.2g MiB", line)}
+		g.unmeasured = g.reached == 0
+		if worst.id == "" || g.reached/g.must > worst.reached/worst.must {
+			worst = g
+		}
+	}
+	return worst, nil
+}
+
+// longestLines is how many bytes the longest line has that holds a word of a text, by text.
+// Of several names of one file one is looked into.
+func (b *bench) longestLines(texts []string) (map[string]int, error) {
+	longest := map[string]int{}
+	type file struct {
+		bytes    int64
+		modified time.Time
+	}
+	seen := map[file]bool{}
+	return longest, filepath.WalkDir(b.home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil || seen[file{info.Size(), info.ModTime()}] {
+			return err
+		}
+		seen[file{info.Size(), info.ModTime()}] = true
+		data, err := os.ReadFile(path)
+		for line := range bytes.Lines(bytes.ToLower(data)) {
+			for _, text := range texts {
+				for _, word := range strings.Fields(strings.ToLower(text)) {
+					if len(line) > longest[text] && bytes.Contains(line, []byte(word)) {
+						longest[text] = len(line)
+					}
+				}
+			}
+		}
+		return err
+	})
 }
 
 // order sorts goals as they are numbered, kind by kind.

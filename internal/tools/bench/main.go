@@ -38,7 +38,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	b := &bench{dir: *dir, rounds: *rounds, ctx: ctx}
+	b := &bench{dir: *dir, rounds: *rounds, repeat: max(1, *repeat), ctx: ctx}
 	var err error
 	switch {
 	case flag.NArg() > 0:
@@ -48,7 +48,7 @@ func main() {
 	case *giant != "":
 		err = b.giant(*giant)
 	default:
-		err = b.goals(*size, *repeat)
+		err = b.goals(*size)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -61,6 +61,7 @@ type bench struct {
 	ctx    context.Context
 	dir    string
 	rounds int
+	repeat int
 
 	program string // parlance
 	home    string
@@ -75,6 +76,7 @@ type manifest struct {
 	Special  map[string]string // name to provider:id
 	Paths    map[string]string // provider:id to path
 	AgeRank  map[string]int    `json:"age_rank"`
+	Copies   map[string]string // provider:id to that of which it is a copy
 }
 
 type needle struct {
@@ -91,10 +93,10 @@ func (b *bench) build(root, name string) (string, error) {
 }
 
 // corpus makes the home, unless it is there, and reads its manifest.
-func (b *bench) corpus(size string, repeat int) error {
+func (b *bench) corpus(size string) error {
 	name := "home-" + size
-	if repeat > 1 {
-		name += fmt.Sprintf("-%d", repeat)
+	if b.repeat > 1 {
+		name += fmt.Sprintf("-%d", b.repeat)
 	}
 	b.home = filepath.Join(b.dir, name)
 	doc := b.home + ".manifest.json"
@@ -103,7 +105,7 @@ func (b *bench) corpus(size string, repeat int) error {
 			return err
 		}
 		fmt.Fprintln(os.Stderr, "writing", b.home)
-		cmd := exec.CommandContext(b.ctx, "go", "run", "./internal/tools/corpusgen", "-out", b.home, "-bytes", size, "-repeat", fmt.Sprint(repeat))
+		cmd := exec.CommandContext(b.ctx, "go", "run", "./internal/tools/corpusgen", "-out", b.home, "-bytes", size, "-repeat", fmt.Sprint(b.repeat))
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("corpusgen: %w", err)
@@ -117,11 +119,11 @@ func (b *bench) corpus(size string, repeat int) error {
 }
 
 // prepare makes program and home.
-func (b *bench) prepare(size string, repeat int) error {
+func (b *bench) prepare(size string) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
 	}
-	if err := b.corpus(size, repeat); err != nil {
+	if err := b.corpus(size); err != nil {
 		return err
 	}
 	var err error

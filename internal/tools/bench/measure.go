@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -101,9 +100,7 @@ func inTurns(ctx context.Context, rounds int, commands []command) (map[string]se
 				out[c.name] = append(out[c.name], took)
 			}
 		}
-		fmt.Fprintf(os.Stderr, "\rround %d of %d", round, rounds)
 	}
-	fmt.Fprintln(os.Stderr)
 	return out, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -96,32 +97,54 @@ func (b *bench) serve() (s session, err error) {
 	return s, err
 }
 
-var benchLine = regexp.MustCompile(`(?m)^Benchmark(Read|ReadByHand)/(\w+)\S*\s+\d+\s+(\d+) ns/op`)
+var benchLine = regexp.MustCompile(`(?m)^Benchmark([\w/=]+?)(?:-\d+)?\s+\d+\s+(\d+) ns/op`)
 
-// interpreter compares a mapping with code written by hand for the same fields, by the
-// benchmarks of internal/mapping.
-func (b *bench) interpreter() ([]goal, error) {
-	cmd := exec.CommandContext(b.ctx, "go", "test", "./internal/mapping", "-run", "^$", "-bench", "^BenchmarkRead(ByHand)?$", "-benchtime", "20x", "-count", strconv.Itoa(b.rounds))
+// benchmarks runs those of a package as often as there are rounds: their names to their times.
+func (b *bench) benchmarks(pkg, pattern, times string, wanted ...string) (map[string]series, error) {
+	cmd := exec.CommandContext(b.ctx, "go", "test", pkg, "-run", "^$", "-bench", pattern, "-benchtime", times, "-count", strconv.Itoa(b.rounds))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go test -bench: %w: %s", err, out)
+		return nil, fmt.Errorf("go test -bench %s: %w: %s", pattern, err, out)
 	}
-	times := map[string]series{}
+	got := map[string]series{}
 	for _, m := range benchLine.FindAllStringSubmatch(string(out), -1) {
-		ns, err := strconv.ParseFloat(m[3], 64)
+		ns, err := strconv.ParseFloat(m[2], 64)
 		if err != nil {
 			return nil, err
 		}
-		times[m[1]+" "+m[2]] = append(times[m[1]+" "+m[2]], cost{seconds: ns / 1e9})
+		got[m[1]] = append(got[m[1]], cost{seconds: ns / 1e9})
 	}
-	var goals []goal
-	for _, what := range []string{"all", "talk"} {
-		mapped, byHand := times["Read "+what], times["ReadByHand "+what]
-		if len(mapped) != b.rounds || len(byHand) != b.rounds {
-			return nil, fmt.Errorf("benchmarks say nothing of Read/%s: %s", what, out)
+	for _, name := range wanted {
+		if len(got[name]) != b.rounds {
+			return nil, fmt.Errorf("benchmarks of %s say nothing of %s: %s", pkg, name, out)
 		}
-		goals = append(goals, goal{id: "D1", what: "a mapping against gjson by hand, " + what, unit: "x", must: 1.6, aim: 1.25, reached: mapped.ratio(byHand)})
+	}
+	return got, nil
+}
+
+// interpreter compares a mapping with code written by hand for the same fields, by the
+// benchmarks of internal/mapping.
+func (b *bench) interpreter() (goals []goal, err error) {
+	times, err := b.benchmarks("./internal/mapping", "^BenchmarkRead(ByHand)?$", "20x", "Read/all", "ReadByHand/all", "Read/talk", "ReadByHand/talk")
+	if err != nil {
+		return nil, err
+	}
+	for _, what := range []string{"all", "talk"} {
+		goals = append(goals, goal{id: "D1", what: "a mapping against gjson by hand, " + what, unit: "x", must: 1.6, aim: 1.25, reached: times["Read/"+what].ratio(times["ReadByHand/"+what])})
+	}
+	return goals, nil
+}
+
+// redaction measures the first answer of a process, which has the rules to compile.
+func (b *bench) redaction() (goals []goal, err error) {
+	for _, secrets := range []string{"0", "60"} {
+		name := "Secrets/secrets=" + secrets + "/first"
+		times, err := b.benchmarks("./internal/render", "^Benchmark"+strings.ReplaceAll(name, "/", "$/^")+"$", "5x", name)
+		if err != nil {
+			return nil, err
+		}
+		goals = append(goals, goal{id: "R1", what: "redaction of an answer of 80 kB with " + secrets + " secrets, the first of a process", unit: "ms", must: 40, aim: 15, reached: 1000 * times[name].seconds()})
 	}
 	return goals, nil
 }

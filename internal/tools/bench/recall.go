@@ -58,12 +58,18 @@ func (b *bench) recall() ([]goal, error) {
 			if n.Where == "tool_result" || n.Where == "deep_tool" {
 				in = "tools"
 			}
-			if len(n.Sessions) > listMax {
+			if len(n.Sessions)*b.repeat > listMax {
 				limit = -1
 			}
 			got, err := ask.find(n, limit, in)
 			if err != nil {
 				return nil, err
+			}
+			for id, matched := range got { // one copy of a conversation is as good as another
+				if of, ok := b.man.Copies[id]; ok {
+					got[of] = matched
+					delete(got, id)
+				}
 			}
 			all++
 			for _, id := range n.Sessions {

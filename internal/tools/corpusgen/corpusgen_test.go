@@ -134,8 +134,8 @@ func TestRepeatsAreLinks(t *testing.T) {
 	for _, s := range files(t, dir, sum) {
 		sums[s]++
 	}
-	if man.Sessions != 3*len(all) {
-		t.Errorf("%d sessions, want %d", man.Sessions, 3*len(all))
+	if man.Sessions != 3*len(all) || len(man.Copies) != 2*len(all) {
+		t.Errorf("%d sessions with %d copies, want %d", man.Sessions, len(man.Copies), 3*len(all))
 	}
 	for s, n := range sums {
 		if n != 3 {

@@ -63,6 +63,9 @@ func generate(home string, o options) (*manifest, []*session, error) {
 		if err := write(home, s, o, v); err != nil {
 			return nil, nil, err
 		}
+		for _, id := range s.copies {
+			man.Copies[providers[s.tool]+":"+id] = s.fullID()
+		}
 		man.Sessions += o.repeat
 		man.Bytes += s.bytes * int64(o.repeat)
 		man.ToolBytes += s.toolBytes

@@ -48,6 +48,7 @@ type session struct {
 	// Set while it is written.
 	bytes, toolBytes, proseBytes int64
 	messages                     int
+	copies                       []string // their ids
 }
 
 // fullID is what the conversation is called by whoever reads it.
@@ -84,6 +85,7 @@ type manifest struct {
 	Special      map[string]string `json:"special"`  // conversations of a certain kind and size: name to provider:id
 	Paths        map[string]string `json:"paths"`    // of those: provider:id to file, relative to the home
 	AgeRank      map[string]int    `json:"age_rank"` // provider:id to its place, newest first
+	Copies       map[string]string `json:"copies"`   // provider:id by its file's name to that whose file it is a link to
 }
 
 // shares of the sessions, by tool.
@@ -96,7 +98,7 @@ var providers = map[string]string{"claude": "claude_code", "codex": "codex", "ge
 func plan(o options) ([]*session, *manifest) {
 	seed, total, count, tools, end, long := o.seed, o.bytes, o.count, o.tools, o.end, o.long
 	r := newRNG(seed, 2)
-	man := &manifest{Seed: seed, PerTool: map[string]int{}, BytesPerTool: map[string]int64{},
+	man := &manifest{Seed: seed, PerTool: map[string]int{}, BytesPerTool: map[string]int64{}, Copies: map[string]string{},
 		Special: map[string]string{}, Paths: map[string]string{}, AgeRank: map[string]int{}}
 
 	// Giants first: they hold up to two fifths of the bytes.

@@ -195,6 +195,7 @@ func write(home string, s *session, o options, v *vocabulary) error {
 	r := newRNG(o.seed, uint64(s.index)+2_000_000)
 	for range o.repeat - 1 {
 		id := r.uuid()
+		s.copies = append(s.copies, id)
 		for _, path := range paths {
 			other := strings.NewReplacer(s.id, id, s.id[:8], id[:8]).Replace(path)
 			if err := os.Link(filepath.Join(home, path), filepath.Join(home, other)); err != nil {
