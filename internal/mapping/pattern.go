@@ -509,7 +509,11 @@ func (a alt) place() (globPlace, bool) {
 	if !ok {
 		return globPlace{}, false
 	}
-	p := globPlace{root: unescape(root)}
+	parts := strings.Split(root, "/") // each by itself: a "\\" at the end of one escapes no "/"
+	for i := range parts {
+		parts[i] = unescape(parts[i])
+	}
+	p := globPlace{root: strings.Join(parts, "/")}
 	p.segs, ok = segments(rest)
 	if !ok || len(p.segs) == 0 {
 		return globPlace{}, false
