@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -134,7 +135,7 @@ func (a *app) providersText(list []history.Status, details bool) error {
 	fmt.Fprintln(w, "PROVIDER\tCONVERSATIONS\tFILES\tOLDEST\tNEWEST\tMAPPING")
 	var empty []string
 	for _, s := range list {
-		if !details && s.Files == 0 && len(s.Unsupported) == 0 && len(s.Problems) == 0 && len(s.Broken) == 0 && !s.Excluded {
+		if !details && s.Files == 0 && len(s.Unsupported) == 0 && len(s.Problems) == 0 && len(s.Broken) == 0 && s.Damage.Records == 0 && !s.Excluded {
 			empty = append(empty, s.Name)
 			continue
 		}
@@ -193,6 +194,16 @@ func (a *app) providerDetails(s *history.Status, all bool) {
 	}
 	if len(s.NoRule)+len(s.Unread) > 0 {
 		put("to show it     parlance providers --report %s (structure only)", s.Name)
+	}
+	if d := s.Damage; d.Records > 0 {
+		first := d.File + ": " + d.Why
+		switch {
+		case d.Line > 0:
+			first = fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.Why)
+		case filepath.IsAbs(d.Why): // a joined file, which is named in front
+			first = d.Why
+		}
+		put("unreadable     %s, in %s; the first: %s", plural(d.Records, "record"), plural(d.Conversations, "conversation"), first)
 	}
 	if s.Incomplete > 0 {
 		put("incomplete     %s reached a limit", plural(s.Incomplete, "conversation"))
@@ -271,13 +282,30 @@ func (a *app) providersJSON(list []history.Status) error {
 			Drift         map[string]drift `json:"no_rule_in,omitempty"`
 			Unread        []unread         `json:"unread,omitempty"`
 			Incomplete    int              `json:"incomplete,omitempty"`
+			Unreadable    *damage          `json:"unreadable,omitempty"`
 			Problems      []problem        `json:"problems,omitempty"`
 		}{s.Name, s.Title, s.Mapping, s.Replaced, broken, s.Excluded, s.Patterns, s.Beside, s.Files, s.Conversations, s.Messages,
-			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, driftJSON(s.Drift), unreadJSON(s.Unread), s.Incomplete, problems}); err != nil {
+			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, driftJSON(s.Drift), unreadJSON(s.Unread), s.Incomplete, damageJSON(s.Damage), problems}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// damage is what could not be read as a record, as JSON.
+type damage struct {
+	Records       int    `json:"records"`
+	Conversations int    `json:"conversations"`
+	File          string `json:"file"` // of the first
+	Line          int    `json:"line,omitempty"`
+	Why           string `json:"why"`
+}
+
+func damageJSON(d history.Damage) *damage {
+	if d.Records == 0 {
+		return nil
+	}
+	return &damage{d.Records, d.Conversations, d.File, d.Line, d.Why}
 }
 
 // drift is a span as JSON.

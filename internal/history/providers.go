@@ -35,8 +35,29 @@ type Status struct {
 	Drift       map[string]Span // for each of NoRule, the conversations that hold it
 	Unread      []Unread        // what has come to records that a rule knows, and nothing reads
 	Incomplete  int             // conversations that reached a limit
+	Damage      Damage          // records that could not be read as such
 	Excluded    bool            // by the configuration; nothing of it was read
 	Problems    []Problem
+}
+
+// Damage counts the records that no rule was asked about, since they could not be read: cut
+// lines, bytes that are no JSON, rows that hold none.
+type Damage struct {
+	Records, Conversations int
+	// First is one of them: the first of the conversation whose file comes first.
+	File string
+	chat.Broken
+}
+
+func (d *Damage) add(c *chat.Conversation) {
+	if len(c.Read.Broken) == 0 {
+		return
+	}
+	d.Records += len(c.Read.Broken) + c.Read.BrokenMore
+	d.Conversations++
+	if first := c.Read.Broken[0]; d.File == "" || c.File < d.File || c.File == d.File && first.Line < d.Line {
+		d.File, d.Broken = c.File, first
+	}
 }
 
 // Providers reads everything that every mapping finds, and says what came of it. It takes as
@@ -83,6 +104,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 			kinds[c.Provider] = &sightings{}
 		}
 		kinds[c.Provider].add(c, met)
+		st.Damage.add(c)
 		for what, n := range c.Read.NoRule {
 			st.NoRule[what] += n
 			st.Drift[what] = st.Drift[what].with(c)
