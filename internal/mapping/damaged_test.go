@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"os"
@@ -23,12 +25,26 @@ messages: [{when: {system: {exists: true}}, all: [{as: system, text: {from: doc:
 func TestDamagedDocument(t *testing.T) {
 	m := load(t, damagedYAML)
 	whole := `{"system":["Be short."],"says":[{"system":1,"say":"one"},{"say":"two"},{"say":"three"}]}`
+	var packed bytes.Buffer // without compression, so that it can be cut at any byte
+	z, err := gzip.NewWriterLevel(&packed, gzip.NoCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(z, whole)
+	z.Close()
+	half := packed.String()[:strings.Index(packed.String(), "three")]
 	for _, c := range []struct{ name, text, want, incomplete string }{
+		{"packed.gz", packed.String(), "Be short.|one|two|three", ""},
+		{"packed and cut.gz", half, "Be short.|one|two", "unpacked byte"},
 		{"whole", whole, "Be short.|one|two|three", ""},
 		{"NUL bytes behind it", whole + "\x00\x00\x00", "Be short.|one|two|three", "something follows it at byte 88"},
 		{"cut", whole[:strings.Index(whole, "three")], "Be short.|one|two", "what stands before it was read"},
 	} {
-		env := homeWith(t, map[string]string{"a.json": c.text})
+		name := "a.json"
+		if strings.HasSuffix(c.name, ".gz") {
+			name += ".gz"
+		}
+		env := homeWith(t, map[string]string{name: c.text})
 		files, _ := m.Find(context.Background(), env)
 		var got []string
 		var rep chat.Report

@@ -580,12 +580,15 @@ func (rd *reading) stem() string { return rd.m.Captures(rd.src, rd.file.Path)["s
 // runDocument reads one JSON document: one conversation, or several parts.
 func (rd *reading) runDocument(ctx context.Context) (bool, error) {
 	data, err := source.ReadAll(ctx, rd.file.Path)
-	if err != nil {
+	text := view(data)
+	if err != nil && (ctx.Err() != nil || errors.Is(err, source.ErrTooLarge) || skipSpace(text, 0) == len(text)) {
 		return false, err
 	}
-	text := view(data)
 	if skipSpace(text, 0) == len(text) {
 		return false, errNothing
+	}
+	if err != nil {
+		rd.damaged = err.Error()
 	}
 	if doc, ok := parseRecord(text, &rd.docs); ok {
 		rd.nul = strings.IndexByte(text, 0) >= 0
@@ -595,9 +598,14 @@ func (rd *reading) runDocument(ctx context.Context) (bool, error) {
 	// this format: then there are messages in it.
 	why := whereBroken(text)
 	if whole := closed(text); rd.says(ctx, whole) {
-		rd.damaged = fmt.Sprintf("%v: %s: what stands before it was read", errNotDocument, why)
+		if err == nil {
+			rd.damaged = fmt.Sprintf("%v: %s: what stands before it was read", errNotDocument, why)
+		}
 		doc, _ := parseRecord(whole, &rd.docs)
 		return rd.document(ctx, doc)
+	}
+	if err != nil {
+		return false, err
 	}
 	return false, fmt.Errorf("%s: %w: %s", rd.file.Path, errNotDocument, why)
 }

@@ -96,11 +96,14 @@ func inForm(path string, err error) error {
 }
 
 // Read gives the unpacked bytes in order. A packed file that is cut short or damaged gives
-// all that can be unpacked, then an error with the position.
+// all that can be unpacked, then an error with the position. A file that has become shorter
+// since it was opened gives what is left of it, then ErrChanged.
 func (f *File) Read(p []byte) (int, error) {
 	n, err := f.unpack.Read(p)
 	f.at += int64(n)
 	switch {
+	case err == io.EOF && f.unpack == io.Reader(f.file) && f.at < f.info.Size():
+		return n, fmt.Errorf("%s: %w: it had %d bytes, and ended after %d", f.file.Name(), ErrChanged, f.info.Size(), f.at)
 	case err == nil || err == io.EOF:
 		return n, err
 	case f.unpack == io.Reader(f.file):
@@ -144,8 +147,8 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 var bom = []byte("\xef\xbb\xbf")
 
 // ReadAll reads a whole document, up to documentMaxBytes (ErrTooLarge beyond); a BOM is
-// dropped. The file may grow meanwhile; a damaged packed file gives what could be unpacked
-// beside the error.
+// dropped. The file may grow meanwhile; one that shrinks, and a damaged packed file, give what
+// could be read beside the error.
 func ReadAll(ctx context.Context, path string) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -101,3 +101,43 @@ func TestOpenRefusesWhatIsNotAFile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestShrinks: of a file that becomes shorter while it is read comes what is left, and that it
+// is not all.
+func TestShrinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	line := strings.Repeat("x", 99) + "\n"
+	if err := os.WriteFile(path, []byte(strings.Repeat(line, 10_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	err = Lines(context.Background(), f, func(l Line) error {
+		if n++; n == 1 {
+			return os.Truncate(path, 500_050)
+		}
+		return nil
+	})
+	if n != 5001 || !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), path+": ") || !strings.Contains(err.Error(), "had 1000000 bytes, and ended after 500050") {
+		t.Errorf("%d lines, %v", n, err)
+	}
+	// One that grows is read to its present end, and that is all there is to say.
+	if f, err = Open(path); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n = 0
+	err = Lines(context.Background(), f, func(l Line) error {
+		if n++; n == 1 {
+			return os.Truncate(path, 600_000)
+		}
+		return nil
+	})
+	if n != 5001 || err != nil {
+		t.Errorf("growing: %d lines, %v", n, err)
+	}
+}

@@ -793,17 +793,6 @@ func (r *run) while(v *victim, what func(at int) error, touched func(line int) f
 		if whole < 2 || !v.own {
 			return nil
 		}
-		var b bytes.Buffer
-		var ends []int
-		for i := range v.lines {
-			b.Write(v.line(i + 1))
-			b.WriteByte('\n')
-			ends = append(ends, b.Len())
-			if i < 12 {
-				b.Write(bytes.Repeat([]byte(" "), apart))
-				b.WriteByte('\n')
-			}
-		}
 		// The nth line that is handed over: blank ones are not.
 		n, line := 0, 0
 		for i := range v.lines {
@@ -811,6 +800,17 @@ func (r *run) while(v *victim, what func(at int) error, touched func(line int) f
 				if n++; n == (whole+1)/2 {
 					line = i + 1
 				}
+			}
+		}
+		var b bytes.Buffer
+		var ends []int
+		for i := range v.lines {
+			b.Write(v.line(i + 1))
+			b.WriteByte('\n')
+			ends = append(ends, b.Len())
+			if i < 12 || i+1 == line {
+				b.Write(bytes.Repeat([]byte(" "), apart))
+				b.WriteByte('\n')
 			}
 		}
 		return []damage{{place: fmt.Sprintf("line %d", line), do: v.as(b.Bytes()), nth: (whole + 1) / 2,
@@ -833,7 +833,11 @@ func grows(r *run, v *victim) []damage {
 }
 
 func shrinks(r *run, v *victim) []damage {
-	return r.while(v, func(at int) error { return os.Truncate(v.path, int64(at)) }, func(line int) func(said) bool { return v.inLines(line+1, len(v.lines)) })
+	ds := r.while(v, func(at int) error { return os.Truncate(v.path, int64(at)) }, func(line int) func(said) bool { return v.inLines(line+1, len(v.lines)) })
+	for i := range ds {
+		ds[i].counted = v.container == "jsonl"
+	}
+	return ds
 }
 
 func replaced(r *run, v *victim) []damage {
