@@ -55,6 +55,29 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
+// BenchmarkListEmptyHome is what all the mappings cost a program that has just started, where no
+// tool ever ran.
+func BenchmarkListEmptyHome(b *testing.B) {
+	home := b.TempDir()
+	b.ReportAllocs()
+	for b.Loop() {
+		named, err := mapping.NamedRoots(mappings.FS)
+		if err != nil {
+			b.Fatal(err)
+		}
+		set, err := mapping.NewSet(mappings.FS, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		h := Open(Config{Envs: []mapping.Env{{Home: home, Cwd: home, Named: named}}, Set: set})
+		l, err := h.List(context.Background(), Filter{})
+		if err != nil || len(l.Rows) > 0 || len(l.Looked) == 0 {
+			b.Fatal(l, err)
+		}
+		b.ReportMetric(float64(l.Work.Looks), "looks/op")
+	}
+}
+
 func BenchmarkSearch(b *testing.B) {
 	h := benchHistory(b)
 	for _, q := range []struct{ name, text string }{

@@ -154,48 +154,45 @@ func (h *History) discover(ctx context.Context, providers []string, progress fun
 }
 
 func (r *run) find(ctx context.Context, wanted []string) error {
-	type place struct {
-		env  mapping.Env
-		name string
-	}
-	var places, roaming []place
-	for _, env := range r.h.cfg.Envs {
-		for _, name := range r.h.cfg.Set.Present(env) {
-			if !r.h.exclude.providers[name] && (len(wanted) == 0 || slices.Contains(wanted, name)) {
-				places = append(places, place{env, name})
-			}
+	var settled, roaming []string
+	for _, name := range r.h.cfg.Set.Names() {
+		switch {
+		case r.h.exclude.providers[name] || len(wanted) > 0 && !slices.Contains(wanted, name):
+		case r.h.cfg.Set.Roams(name):
+			roaming = append(roaming, name)
+		default:
+			settled = append(settled, name)
 		}
 	}
-	each := func(places []place, find func(context.Context, place) error) error {
+	envs := make([]mapping.Env, len(r.h.cfg.Envs))
+	for i, env := range r.h.cfg.Envs {
+		envs[i] = env.Snapshot()
+	}
+	each := func(names []string) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.SetLimit(r.h.workers)
-		for _, p := range places {
-			g.Go(func() error { return find(ctx, p) })
+		for _, env := range envs {
+			for _, name := range r.h.cfg.Set.Present(env, names) {
+				g.Go(func() error { return r.findIn(ctx, env, name) })
+			}
 		}
 		return g.Wait()
 	}
-	err := each(places, func(ctx context.Context, p place) error {
-		if r.h.roams(p.name) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			roaming = append(roaming, p)
-			return nil
-		}
-		return r.findIn(ctx, p.env, p.name)
-	})
-	if err != nil {
+	if err := each(settled); err != nil {
 		return err
 	}
 	others := slices.Clone(r.files)
 	cwds := sync.OnceValue(func() []string { return r.h.cwds(ctx, others, wanted) })
-	err = each(roaming, func(ctx context.Context, p place) error {
-		if p.env.Cwds == nil {
-			p.env.Cwds = cwds
+	for i := range envs {
+		if envs[i].Cwds == nil {
+			envs[i].Cwds = cwds
 		}
-		return r.findIn(ctx, p.env, p.name)
-	})
-	if err != nil {
+	}
+	if err := each(roaming); err != nil {
 		return err
+	}
+	for _, env := range envs {
+		r.work.looks.Add(int64(env.Looks()))
 	}
 	// What lies where a tool keeps its own is no export, even if a folder of exports is around it.
 	own := map[string]bool{}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -26,28 +25,11 @@ const (
 	cwdDatabaseBytes = 64 << 20
 )
 
-// roams says whether a mapping looks for files in working directories rather than in places
-// of its own.
-func (h *History) roams(name string) bool {
-	m, _ := h.cfg.Set.Mapping(name)
-	if m == nil {
-		return false
-	}
-	for _, s := range m.Sources {
-		for _, p := range s.Paths {
-			if p != "" && !strings.ContainsAny(p[:1], "/~$") && !drive(p) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // cwds are working directories that the conversations in files recorded; if only some
 // providers were looked for, those of all others.
 func (h *History) cwds(ctx context.Context, files []*file, wanted []string) []string {
 	if len(wanted) > 0 {
-		others := slices.DeleteFunc(slices.Clone(h.cfg.Set.Names()), h.roams)
+		others := slices.DeleteFunc(h.cfg.Set.Names(), h.cfg.Set.Roams)
 		all, err := h.discover(ctx, others, nil)
 		if err != nil || len(others) == 0 {
 			return nil

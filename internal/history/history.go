@@ -115,18 +115,20 @@ type Problem struct {
 // Work counts what an answer cost. It does not depend on the machine, but for what several
 // workers had begun when the answer was complete.
 type Work struct {
-	Found   int64 // files that patterns found
-	Scanned int64 // files whose raw bytes were searched
-	Sifted  int64 // files of which the lines with the needle were read
-	Heads   int64 // databases asked for the list of their conversations
-	Read    int64 // files, or sets of rows, that were interpreted
+	Compiled int64 // mappings that the set has had to compile so far, for this answer or one before
+	Looks    int64 // folders that decide by being there what is looked for
+	Found    int64 // files that patterns found
+	Scanned  int64 // files whose raw bytes were searched
+	Sifted   int64 // files of which the lines with the needle were read
+	Heads    int64 // databases asked for the list of their conversations
+	Read     int64 // files, or sets of rows, that were interpreted
 }
 
-type work struct{ found, scanned, sifted, heads, read atomic.Int64 }
+type work struct{ looks, found, scanned, sifted, heads, read atomic.Int64 }
 
 func (w *work) count() Work {
 	return Work{
-		Found: w.found.Load(), Scanned: w.scanned.Load(), Sifted: w.sifted.Load(), Heads: w.heads.Load(), Read: w.read.Load(),
+		Looks: w.looks.Load(), Found: w.found.Load(), Scanned: w.scanned.Load(), Sifted: w.sifted.Load(), Heads: w.heads.Load(), Read: w.read.Load(),
 	}
 }
 

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -109,5 +110,51 @@ func TestChildrenOpen(t *testing.T) {
 	}
 	if opened < 12 {
 		t.Errorf("only %d children were tried", opened)
+	}
+}
+
+// No mapping is compiled whose folders are not there, and one that looks into working directories
+// only if one of those holds what it looks for.
+func TestOnlyWhatIsThereIsCompiled(t *testing.T) {
+	prompt := `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"5d0c0d6e-0001-4000-8000-000000000001","cwd":"CWD","timestamp":"2026-05-01T10:00:00.000Z","message":{"role":"user","content":"Where does the ferry land?"}}` + "\n"
+	for _, tt := range []struct {
+		name  string
+		files map[string]string // in home; CWD stands for its folder work
+		want  int64
+	}{
+		{"nothing", nil, 0},
+		{"other folders", map[string]string{".config/other/a.json": "{}", "work/notes.md": "# a"}, 0},
+		{"one tool", map[string]string{".claude/projects/work/5d0c0d6e-0001-4000-8000-000000000001.jsonl": prompt}, 1},
+		{"and one in its working directory", map[string]string{".claude/projects/work/5d0c0d6e-0001-4000-8000-000000000001.jsonl": prompt,
+			"work/.aider.chat.history.md": "\n# aider chat started at 2026-05-01 10:00:00\n\n#### Where does the ferry land?\n\nIn the east.\n"}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			set, _ := builtIn(t)
+			named, err := mapping.NamedRoots(mappings.FS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			home := t.TempDir()
+			for name, text := range tt.files {
+				path := filepath.Join(home, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "CWD", filepath.ToSlash(filepath.Join(home, "work")))), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h := Open(Config{Envs: []mapping.Env{{Home: home, Cwd: home, Named: named}}, Set: set})
+			l, err := h.List(t.Context(), Filter{})
+			if err != nil || len(l.Problems) > 0 {
+				t.Fatal(l.Problems, err)
+			}
+			if l.Work.Compiled != tt.want || int64(len(l.Rows)) != tt.want {
+				t.Errorf("%d mappings compiled, want %d; %s", l.Work.Compiled, tt.want, ids(l))
+			}
+			if tt.want == 0 && len(l.Looked) < len(set.Names()) {
+				t.Errorf("looked at %q", l.Looked)
+			}
+		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"parlance/internal/chat"
-	"parlance/internal/mapping"
 )
 
 const (
@@ -86,24 +85,8 @@ func (h *History) looked(providers []string) (out []string) {
 		if h.exclude.providers[name] || len(providers) > 0 && !slices.Contains(providers, name) {
 			continue
 		}
-		m, _ := h.cfg.Set.Mapping(name)
-		if m == nil {
-			continue
-		}
-		for _, p := range patternsOf(m) {
+		for _, p := range h.cfg.Set.Patterns(name) {
 			out = append(out, name+": "+p)
-		}
-	}
-	return out
-}
-
-// patternsOf are the patterns of all sources, each once: generations of a tool share places.
-func patternsOf(m *mapping.Mapping) (out []string) {
-	for _, s := range m.Sources {
-		for _, p := range s.Paths {
-			if !slices.Contains(out, p) {
-				out = append(out, p)
-			}
 		}
 	}
 	return out

@@ -81,7 +81,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 		st.Broken = problems
 		if m != nil {
 			st.Title = m.Title
-			st.Patterns, st.Beside = patternsOf(m), m.Beside()
+			st.Patterns, st.Beside = h.cfg.Set.Patterns(name), m.Beside()
 		}
 		status[name], has[name] = st, map[string]bool{}
 	}

@@ -554,6 +554,7 @@ func (s *searching) listing() Listing {
 	}
 	l.Problems = s.r.reported(oldest)
 	l.Work = s.r.work.count()
+	l.Work.Compiled = int64(s.h.cfg.Set.Compiled())
 	return l
 }
 

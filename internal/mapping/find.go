@@ -26,6 +26,8 @@ type Env struct {
 	// Cwds gives the working directories that other providers recorded, for relative
 	// patterns; nil = none. Find calls it once at most, and only for such a pattern.
 	Cwds func() []string
+
+	seen *folders // of a Snapshot
 }
 
 // A File is one file or database that a mapping's patterns found, or several that hold one
@@ -81,6 +83,9 @@ func (m *Mapping) Find(ctx context.Context, env Env) ([]File, []FindError) {
 func (m *Mapping) find(ctx context.Context, env Env, limits globLimits) ([]File, *walker) {
 	env.Cwds = onceOnly(env.Cwds)
 	places, errs := m.places(ctx, env)
+	if env.seen != nil {
+		places = slices.DeleteFunc(places, func(p globPlace) bool { return !env.seen.holds(&p) })
+	}
 	w := &walker{ctx: ctx, limits: limits, excluded: m.excluder(env)}
 	for _, e := range errs {
 		w.problem(e.Path, e.Err)

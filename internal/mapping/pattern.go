@@ -116,7 +116,8 @@ func (p *globPlace) prefix(n int) string {
 func expandPlaces(env Env, pattern string, split []string) ([]globPlace, error) {
 	x := &expander{env: env, split: split}
 	var alts []alt
-	if rest, ok := strings.CutPrefix(pattern, "./"); ok {
+	if isRelative(pattern) {
+		rest := pattern[2:]
 		for _, dir := range relativeFolders(env, rest) {
 			dir = strings.TrimSuffix(dir, "/")
 			alts = append(alts, x.expandFrom([]alt{{text: escape(dir) + "/", own: escape(dir)}}, rest, 0)...)
@@ -138,6 +139,9 @@ func expandPlaces(env Env, pattern string, split []string) ([]globPlace, error) 
 	}
 	return places, nil
 }
+
+// isRelative says of a pattern that it is looked for in working directories.
+func isRelative(pattern string) bool { return strings.HasPrefix(pattern, "./") }
 
 // expandPattern lists the files that a pattern may mean: a path for each place with a name,
 // whether or not it is there, and what is found for one with wildcards.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"parlance/internal/source"
 )
@@ -23,8 +24,9 @@ const BuiltIn = "built-in"
 // mapping is parsed, checked and compiled when it is asked for. It may be used by many
 // goroutines.
 type Set struct {
-	entries map[string]*setEntry
-	names   []string
+	entries  map[string]*setEntry
+	names    []string
+	compiled atomic.Int64
 }
 
 // A setEntry is what the files of one name give.
@@ -35,9 +37,9 @@ type setEntry struct {
 	mapping  *Mapping
 	problems []Problem
 
-	skim     sync.Once
-	patterns []string
-	sure     bool // patterns are all there are
+	skim  sync.Once
+	heads []sourceHead
+	sure  bool // heads are known
 }
 
 // A mappingFile is one file of a name.
@@ -120,6 +122,7 @@ func (s *Set) Mapping(name string) (*Mapping, []Problem) {
 		return nil, nil
 	}
 	e.load.Do(func() {
+		s.compiled.Add(1)
 		top := e.top()
 		data, err := top.read()
 		if err != nil {
@@ -133,6 +136,9 @@ func (s *Set) Mapping(name string) (*Mapping, []Problem) {
 	})
 	return e.mapping, e.problems
 }
+
+// Compiled is how many mappings had to be parsed and compiled so far.
+func (s *Set) Compiled() int { return int(s.compiled.Load()) }
 
 // Add puts a mapping file on top of the set, and says under which name: it replaces what the
 // set had under that name. The set must not have been asked for it before.
@@ -204,71 +210,90 @@ func (s *Set) base(name string) func(string) (string, []byte, bool) {
 	}
 }
 
-// Present are the names of mappings for which at least one folder in front of a pattern's
-// first wildcard exists, sorted. It parses no built-in mapping: their patterns are skimmed
-// from the text. Those of the user's are parsed, and are present as well if they are broken,
-// so that somebody hears of it.
-func (s *Set) Present(env Env) []string {
-	env.Cwds = nil // asking other providers is not worth a look ahead
-	exists := folders{}
-	env.Named = exists.named(env)
+// Present are those of names whose mapping may find something: at least one folder in front of
+// a pattern's first wildcard exists, or, for a pattern that is relative and has none, the file. It
+// parses no built-in mapping: where they look is skimmed from their text. Those of the user's are
+// parsed, and are present as well if they are broken, so that somebody hears of it.
+func (s *Set) Present(env Env, names []string) []string {
+	env = env.Snapshot()
 	var present []string
-	for _, name := range s.names {
-		if s.present(name, env, exists) {
+	for _, name := range names {
+		heads, ok := s.heads(name)
+		if !ok || slices.ContainsFunc(heads, func(h sourceHead) bool { return env.seen.any(env, h) }) {
 			present = append(present, name)
 		}
 	}
 	return present
 }
 
-func (s *Set) present(name string, env Env, exists folders) bool {
-	e := s.entries[name]
-	if e.top().origin != BuiltIn {
-		m, _ := s.Mapping(name)
-		return m == nil || slices.ContainsFunc(m.Sources, func(src *Source) bool {
-			patterns := src.Paths
-			if src.PathsFrom != nil {
-				patterns = append(slices.Clip(patterns), src.PathsFrom.file)
-			}
-			return exists.any(env, patterns, src.Split)
-		})
-	}
-	e.skim.Do(func() { e.patterns, e.sure = s.skim(name, nil) })
-	if !e.sure {
-		return true
-	}
-	for _, pattern := range e.patterns {
-		if exists.any(env, []string{pattern}, nil) {
-			return true
-		}
-		// Which variables hold several values is not known without parsing: both readings count.
-		lists := slices.DeleteFunc(variables(pattern), func(name string) bool {
-			return env.Getenv == nil || !strings.Contains(env.Getenv(name), ",")
-		})
-		if len(lists) > 0 && exists.any(env, []string{pattern}, lists) {
-			return true
-		}
-	}
-	return false
+// Roams says whether a mapping looks for files in working directories (see Env.Cwds) rather
+// than in places of its own alone.
+func (s *Set) Roams(name string) bool {
+	return slices.ContainsFunc(s.Patterns(name), isRelative)
 }
 
-// skim gathers the patterns of a built-in mapping and of those it extends. It is not sure if
-// it finds none, or meets a mapping of the user's.
-func (s *Set) skim(name string, seen []string) (patterns []string, sure bool) {
+// Patterns are the path patterns of all sources of a mapping, each once: generations of a tool
+// share places. There are none if no file has the name, or if it is broken.
+func (s *Set) Patterns(name string) (patterns []string) {
+	heads, ok := s.heads(name)
+	if !ok {
+		m, _ := s.Mapping(name)
+		heads = m.heads()
+	}
+	for _, h := range heads {
+		for _, p := range h.paths {
+			if !slices.Contains(patterns, p) {
+				patterns = append(patterns, p)
+			}
+		}
+	}
+	return patterns
+}
+
+// heads are where the sources of a mapping look. It is not ok if that cannot be told, because
+// the mapping is broken or, built in, written in a way that skim does not know.
+func (s *Set) heads(name string) (heads []sourceHead, ok bool) {
 	e := s.entries[name]
-	if e == nil || e.top().origin != BuiltIn || slices.Contains(seen, name) {
+	if e == nil {
 		return nil, false
+	}
+	e.skim.Do(func() { e.heads, e.sure = s.skimmed(name, nil) })
+	return e.heads, e.sure
+}
+
+func (s *Set) skimmed(name string, seen []string) (heads []sourceHead, ok bool) {
+	e := s.entries[name]
+	switch {
+	case e == nil || slices.Contains(seen, name):
+		return nil, false
+	case e.top().origin != BuiltIn:
+		m, _ := s.Mapping(name)
+		return m.heads(), m != nil
 	}
 	data, err := e.top().read()
 	if err != nil {
 		return nil, false
 	}
-	patterns, extends := skimPatterns(data)
-	if extends != "" {
-		more, sure := s.skim(extends, append(seen, name))
-		return append(patterns, more...), sure
+	heads, extends, ok := skim(data)
+	if ok && heads == nil {
+		return s.skimmed(extends, append(seen, name))
 	}
-	return patterns, len(patterns) > 0
+	return heads, ok
+}
+
+// heads are where the sources of a mapping look; none if there is no mapping.
+func (m *Mapping) heads() (heads []sourceHead) {
+	if m == nil {
+		return nil
+	}
+	for _, src := range m.Sources {
+		h := sourceHead{paths: src.Paths, split: src.Split}
+		if src.PathsFrom != nil {
+			h.registry = src.PathsFrom.file
+		}
+		heads = append(heads, h)
+	}
+	return heads
 }
 
 // Origin says which file a name comes from ("built-in", or a path), and which it replaced,
@@ -282,56 +307,4 @@ func (s *Set) Origin(name string) (file string, replaced []string) {
 		replaced = append(replaced, l.origin)
 	}
 	return e.top().origin, replaced
-}
-
-// folders remembers which folders exist. A folder whose parent is missing is not looked for.
-type folders map[string]bool
-
-func (f folders) exists(dir string) bool {
-	known, ok := f[dir]
-	if ok {
-		return known
-	}
-	if parent := filepath.Dir(dir); parent != dir && !f.exists(parent) {
-		f[dir] = false
-		return false
-	}
-	_, err := os.Stat(dir)
-	// What may not be looked at is there: Find will say so.
-	f[dir] = err == nil || !missing(err)
-	return f[dir]
-}
-
-// named are the named roots without the folders that do not exist: of dozens of editors few
-// are there, and many mappings look into each.
-func (f folders) named(env Env) map[string][]string {
-	named := make(map[string][]string, len(env.Named))
-	for name := range env.Named {
-		places, _ := expandPlaces(env, "${"+name+"}/x", nil)
-		kept := []string{}
-		for _, p := range places {
-			if dir := p.folder(); filepath.IsAbs(dir) && f.exists(dir) {
-				kept = append(kept, strings.TrimSuffix(p.String(), "/x"))
-			}
-		}
-		named[name] = kept
-	}
-	return named
-}
-
-// any says whether the folder of one of the patterns exists. A relative pattern always has
-// one: the current folder.
-func (f folders) any(env Env, patterns, split []string) bool {
-	for _, pattern := range patterns {
-		if strings.HasPrefix(pattern, "./") {
-			return true
-		}
-		places, _ := expandPlaces(env, pattern, split)
-		for i := range places {
-			if dir := places[i].folder(); filepath.IsAbs(dir) && f.exists(dir) {
-				return true
-			}
-		}
-	}
-	return false
 }

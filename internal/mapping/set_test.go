@@ -17,7 +17,7 @@ import (
 
 // mappingText is the shortest mapping of a name that looks at a pattern.
 func mappingText(name, pattern string) string {
-	return "parlance: 1\nname: " + name + "\nsources: [{id: log, paths: [\"" + pattern + "\"], container: jsonl}]\n" +
+	return "parlance: 1\nname: " + name + "\nsources:\n  - id: log\n    paths: [\"" + pattern + "\"]\n    container: jsonl\n" +
 		"messages:\n  - {when: {who: me}, as: user, text: say}\n" +
 		"tests:\n  - name: a question\n    records: |\n      {\"who\":\"me\",\"say\":\"hi\"}\n    expect: [{user: hi}]\n"
 }
@@ -99,7 +99,7 @@ func TestSetUserMappingThatIsBrokenHidesTheBuiltIn(t *testing.T) {
 	if m, problems := s.Mapping("alpha"); m != nil || len(problems) == 0 {
 		t.Errorf("got %v, %v", m, problems)
 	}
-	if got := s.Present(Env{Home: t.TempDir()}); !slices.Equal(got, []string{"alpha"}) {
+	if got := s.Present(Env{Home: t.TempDir()}, s.Names()); !slices.Equal(got, []string{"alpha"}) {
 		t.Errorf("present: got %q; a broken mapping must be heard of", got)
 	}
 }
@@ -148,10 +148,10 @@ func TestSetExtends(t *testing.T) {
 	if m, problems := s.Mapping("orphan"); m != nil || len(problems) == 0 {
 		t.Errorf("orphan: got %v, %v", m, problems)
 	}
-	if got, want := s.Present(Env{Home: home(t, ".alpha/")}), []string{"alpha", "child", "mine", "orphan"}; !slices.Equal(got, want) {
+	if got, want := s.Present(Env{Home: home(t, ".alpha/")}, s.Names()), []string{"alpha", "child", "mine", "orphan"}; !slices.Equal(got, want) {
 		t.Errorf("present: got %q, want %q", got, want)
 	}
-	if got, want := s.Present(Env{Home: home(t, ".other/")}), []string{"orphan"}; !slices.Equal(got, want) {
+	if got, want := s.Present(Env{Home: home(t, ".other/")}, s.Names()), []string{"orphan"}; !slices.Equal(got, want) {
 		t.Errorf("present: got %q, want %q", got, want)
 	}
 }
@@ -161,7 +161,7 @@ func TestSetPresent(t *testing.T) {
 		"plain.yaml", mappingText("plain", "~/.plain/log/*/*.jsonl"),
 		"file.yaml", mappingText("file", "~/.file/x.db"),
 		"data.yaml", mappingText("data", "${XDG_DATA_HOME:-~/.local/share}/data/*.db"),
-		"listed.yaml", mappingText("listed", "${LISTED}/p/*.jsonl"),
+		"listed.yaml", strings.Replace(mappingText("listed", "${LISTED}/p/*.jsonl"), "    container", "    split: [LISTED]\n    container", 1),
 		"editor.yaml", mappingText("editor", "${EDITOR_USER}/chat/*.json"),
 		"export.yaml", mappingText("export", "${ROOT}/**/c.json"),
 		"relative.yaml", mappingText("relative", "./.notes.md"),
@@ -179,7 +179,7 @@ func TestSetPresent(t *testing.T) {
 		files []string
 		env   []string
 		root  string
-		want  []string // beside odd and relative, which always are
+		want  []string // beside odd, which always is
 	}{
 		{name: "nothing"},
 		{name: "folders", files: []string{".plain/log/", ".file/", ".local/share/data/", "AppData/Roaming/Win/", ".config/Edit/User/chat/", ".mine/"},
@@ -187,6 +187,9 @@ func TestSetPresent(t *testing.T) {
 		{name: "only a parent", files: []string{".plain/", ".local/share/", ".config/Edit/User/"}},
 		{name: "a file in the way", files: []string{".plain", ".local/share"}},
 		{name: "variables", files: []string{"one/p/", "d/data/"}, env: []string{"LISTED", "~/zero,~/one", "XDG_DATA_HOME", "~/d"}, want: []string{"data", "listed"}},
+		{name: "a file here", files: []string{"work/shop/.notes.md"}, want: []string{"relative"}},
+		{name: "a packed file in the project", files: []string{"work/.notes.md.zst"}, want: []string{"relative"}},
+		{name: "a file where others worked", files: []string{"other/.notes.md"}, want: []string{"relative"}},
 		{name: "a root", files: []string{"exports/"}, root: "exports", want: []string{"export"}},
 		{name: "a root that is not there", root: "exports"},
 	}
@@ -197,13 +200,14 @@ func TestSetPresent(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := home(t, tt.files...)
-			env := Env{Home: dir, Getenv: getenv(tt.env...), Named: map[string][]string{"EDITOR_USER": {"~/.config/Edit/User"}}}
+			env := Env{Home: dir, Getenv: getenv(tt.env...), Named: map[string][]string{"EDITOR_USER": {"~/.config/Edit/User"}},
+				Cwd: filepath.Join(dir, "work", "shop"), Cwds: func() []string { return []string{filepath.Join(dir, "none"), filepath.Join(dir, "other")} }}
 			if tt.root != "" {
 				env.Roots = []string{filepath.Join(dir, tt.root)}
 			}
-			want := append([]string{"odd", "relative"}, tt.want...)
+			want := append([]string{"odd"}, tt.want...)
 			slices.Sort(want)
-			if got := s.Present(env); !slices.Equal(got, want) {
+			if got := s.Present(env, s.Names()); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			for _, name := range s.Names() {
@@ -225,7 +229,7 @@ func TestSetIsSafeForManyGoroutines(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range got {
 		wg.Go(func() {
-			s.Present(env)
+			s.Present(env, s.Names())
 			got[i], _ = s.Mapping("beta")
 			got[i].Find(t.Context(), env)
 		})
@@ -238,71 +242,113 @@ func TestSetIsSafeForManyGoroutines(t *testing.T) {
 	}
 }
 
-func TestSkimPatterns(t *testing.T) {
+func TestSkim(t *testing.T) {
+	block := "parlance: 1\nname: x\nsources:\n"
 	tests := []struct {
 		name, text string
-		want       []string
+		want       []sourceHead
 		extends    string
+		not        bool // ok
 	}{
-		{"flow", "sources: [{id: log, paths: [\"~/.acme/*.jsonl\", '${A:-~/.b}/x', ./c.md], capture: '/(?P<p>[^/]+)$'}]\n", []string{"~/.acme/*.jsonl", "${A:-~/.b}/x", "./c.md"}, ""},
-		{"block", "name: x\nsources:\n  # ~/.comment/*\n  - id: log\n    paths:\n      - ~/.acme/a b/*.jsonl # why\n      - \"/var/x\"\n      - C:/x/y\n    exclude: [\"**/z\"]\nmessages:\n  - {text: ~/no}\n",
-			[]string{"~/.acme/a b/*.jsonl", "/var/x", "C:/x/y"}, ""},
-		{"list at the margin", "sources:\n- paths: [~/.acme/*, ~/.b/*]\n", []string{"~/.acme/*", "~/.b/*"}, ""},
-		{"registry", "sources:\n  - paths_from: {file: \"${X:-${Y:-~/z}}/p.json\", each: projects, path: \"{d}/x.db\"}\n", []string{"${X:-${Y:-~/z}}/p.json"}, ""},
-		{"windows lines", "extends: base\r\nsources:\r\n  - paths:\r\n      - ~/.acme/*\r\n", []string{"~/.acme/*"}, "base"},
-		{"extends", "extends: 'base' # of that\n", nil, "base"},
-		{"quoted end", "sources:\n  - paths: ['~/it, [x]/*', \"~/a}b/*\"]\n", []string{"~/it, [x]/*", "~/a}b/*"}, ""},
-		{"nothing", "name: x\n", nil, ""},
-		{"no line end", "sources: [{paths: [~/x/*]}]", []string{"~/x/*"}, ""},
-		{"not closed", "sources:\n  - \"${A", []string{"${A"}, ""},
+		{name: "in brackets", text: block + "  - id: log\n    paths: [\"~/.acme/*.jsonl\", \"${A:-~/.b}/x\"]   # both\n    capture: '/(?P<p>[^/]+)$'\n",
+			want: []sourceHead{{paths: []string{"~/.acme/*.jsonl", "${A:-~/.b}/x"}}}},
+		{name: "below", text: block + "  # ~/.comment/*\n  - id: log\n    paths:\n      # that one\n      - \"~/.acme/a b/*.jsonl\" # why\n\n      - \"C:/x/y\"\n    exclude: [\"**/z\"]\nmessages:\n  - {text: \"~/no\"}\n",
+			want: []sourceHead{{paths: []string{"~/.acme/a b/*.jsonl", "C:/x/y"}}}},
+		{name: "several", text: block + "  - paths: [\"~/a\"]\n    split: [A, B_2]\n  - id: two\n    paths:\n    - \"~/b\"\n", want: []sourceHead{{paths: []string{"~/a"}, split: []string{"A", "B_2"}}, {paths: []string{"~/b"}}}},
+		{name: "at the margin", text: block + "- id: log\n  paths: [\"~/.acme/*\"]\n", want: []sourceHead{{paths: []string{"~/.acme/*"}}}},
+		{name: "registry", text: block + "  - id: log\n    paths_from:\n      each: projects\n      file: \"${X}/p.json\"\n      path: \"{d}/x.db\"\n    container: sqlite\n", want: []sourceHead{{registry: "${X}/p.json"}}},
+		{name: "what looks like it deeper", text: block + "  - id: log\n    paths: [\"~/a\"]\n    query: >-\n      SELECT\n      paths: [\"~/b\"]\n      file: \"~/c\"\n    beside:\n      paths: \"~/d\"\n", want: []sourceHead{{paths: []string{"~/a"}}}},
+		{name: "windows lines", text: "extends: base\r\nsources:\r\n  - id: x\r\n    paths:\r\n      - \"~/.acme/*\"\r\n", want: []sourceHead{{paths: []string{"~/.acme/*"}}}},
+		{name: "extends", text: "parlance: 1\nextends: base # of that\n", extends: "base"},
+		{name: "no path", text: block + "  - id: log\n    container: json\n", want: []sourceHead{{}}},
+		{name: "in braces", text: "sources: [{id: log, paths: [\"~/x\"]}]\n", not: true},
+		{name: "a source in braces", text: block + "  - {id: log, paths: [\"~/x\"]}\n", not: true},
+		{name: "other quotes", text: block + "  - id: log\n    paths: ['~/x']\n", not: true},
+		{name: "no quotes", text: block + "  - id: log\n    paths:\n      - ~/x\n", not: true},
+		{name: "escapes", text: block + "  - id: log\n    paths: [\"~/\\x41\"]\n", not: true},
+		{name: "a comment's sign in quotes", text: block + "  - id: log\n    paths: [\"~/a #b\"]\n", not: true},
+		{name: "over two lines", text: block + "  - id: log\n    paths: [\"~/a\",\n      \"~/b\"]\n", not: true},
+		{name: "not closed", text: block + "  - id: log\n    paths: [\"~/a\n", not: true},
+		{name: "a key in quotes", text: block + "  - id: log\n    \"paths\": [\"~/a\"]\n", not: true},
+		{name: "sources in quotes", text: "\"sources\":\n  - paths: [\"~/a\"]\n", not: true},
+		{name: "a registry in braces", text: block + "  - id: log\n    paths_from: {file: \"~/p.json\"}\n", not: true},
+		{name: "a registry without a file", text: block + "  - id: log\n    paths_from:\n      each: projects\n", not: true},
+		{name: "no source", text: block + "messages: []\n", not: true},
+		{name: "nothing", text: "name: x\n", not: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			patterns, extends := skimPatterns([]byte(tt.text))
-			if !slices.Equal(patterns, tt.want) || extends != tt.extends {
-				t.Errorf("got %q, %q\nwant %q, %q", patterns, extends, tt.want, tt.extends)
+			sources, extends, ok := skim([]byte(tt.text))
+			if ok == tt.not || ok && (!reflect.DeepEqual(sources, tt.want) || extends != tt.extends) {
+				t.Errorf("got %q, %q, %v\nwant %q, %q, %v", sources, extends, ok, tt.want, tt.extends, !tt.not)
 			}
 		})
 	}
 }
 
-func FuzzSkimPatterns(f *testing.F) {
-	f.Add([]byte("sources: [{paths: [\"~/.acme/*.jsonl\", ${A:-~/.b}/x]}]"))
-	f.Add([]byte("extends: b\nsources:\n- ${A"))
-	f.Fuzz(func(t *testing.T, data []byte) { skimPatterns(data) })
+func FuzzSkim(f *testing.F) {
+	f.Add([]byte("sources:\n  - id: log\n    paths: [\"~/.acme/*.jsonl\", x]\n    paths_from:\n      file: \"~/a\"\n"))
+	f.Add([]byte("extends: b\nsources:\n- paths:\n  - \"${A"))
+	f.Fuzz(func(t *testing.T, data []byte) { skim(data) })
 }
 
-// Skimming is allowed to find too much, never too little: a built-in mapping whose pattern is
-// missed would not be looked for. Checked against the parser for every one.
-func TestSkimMissesNoPatternOfTheBuiltIns(t *testing.T) {
+// Whether a built-in mapping is parsed at all is decided by what was skimmed from its text.
+func TestSkimReadsTheBuiltInsAsTheParserDoes(t *testing.T) {
 	s, err := NewSet(mappings.FS, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Names()) == 0 {
-		t.Skip("no built-in mappings yet")
-	}
 	for _, name := range s.Names() {
+		got, ok := s.heads(name)
+		if !ok {
+			t.Errorf("%s: its sources are not written in the way that skim knows, so that every start would parse it", name)
+			continue
+		}
+		if s.entries[name].mapping != nil {
+			t.Errorf("%s was parsed", name)
+		}
 		m, problems := s.Mapping(name)
 		if m == nil {
 			t.Errorf("%s: %v", name, problems)
 			continue
 		}
-		patterns, sure := s.skim(name, nil)
-		if !sure {
-			t.Errorf("%s: nothing was found, so it is always parsed", name)
-			continue
+		if want := m.heads(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", name, got, want)
 		}
-		for _, src := range m.Sources {
-			want := src.Paths
-			if src.PathsFrom != nil {
-				want = append(slices.Clip(want), src.PathsFrom.file)
-			}
-			for _, pattern := range want {
-				if !slices.Contains(patterns, pattern) {
-					t.Errorf("%s: %q was missed; got %q", name, pattern, patterns)
-				}
-			}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"own":    strings.Replace(mappingText("own", "./.own.md"), "\"]", "\", \"~/.own/*\", \"~/.own/*\"]", 1),
+		"beta":   mappingText("beta", "~/.mine/*"),
+		"broken": "parlance: 1\nname: broken\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := NewSet(mappingFS("alpha.yaml", mappingText("alpha", "~/x/*"), "beta.yaml", mappingText("beta", "~/y/*"),
+		"child.yaml", "parlance: 1\nname: child\nextends: beta\n", "odd.yaml", strings.ReplaceAll(mappingText("odd", "./z"), `"`, "'")), []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name  string
+		want  []string
+		roams bool
+	}{
+		{"alpha", []string{"~/x/*"}, false},
+		{"own", []string{"./.own.md", "~/.own/*"}, true},
+		{"beta", []string{"~/.mine/*"}, false},
+		{"child", []string{"~/.mine/*"}, false}, // the user's counts
+		{"odd", []string{"./z"}, true},
+		{"broken", nil, false},
+		{"none", nil, false},
+	} {
+		if got := s.Patterns(tt.name); !slices.Equal(got, tt.want) || s.Roams(tt.name) != tt.roams {
+			t.Errorf("%s: got %q, %v", tt.name, got, s.Roams(tt.name))
 		}
 	}
 }
@@ -383,8 +429,8 @@ func BenchmarkPresent(b *testing.B) {
 	env := Env{Home: home(b, ".local/share/x", ".config/y", "AppData/Roaming/z"), Named: named}
 	for b.Loop() {
 		s, err := NewSet(builtin, nil)
-		if err != nil || len(s.Present(env)) != 0 {
-			b.Fatal(s.Present(env), err)
+		if err != nil || len(s.Present(env, s.Names())) != 0 {
+			b.Fatal(s.Present(env, s.Names()), err)
 		}
 	}
 }

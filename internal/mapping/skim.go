@@ -5,106 +5,179 @@ import (
 	"strings"
 )
 
-// skimPatterns gathers, without a YAML parser, what may be path patterns in the sources of a
-// mapping file, and the name behind extends. A parser takes a millisecond for a mapping, and
-// at start there are dozens of which most have no folder on this machine.
+// A sourceHead is where one source of a mapping looks for files.
+type sourceHead struct {
+	paths    []string
+	registry string   // the file of paths_from, "" = none
+	split    []string // variables that may hold several values
+}
+
+// skim reads where the sources of a mapping look or, if it has none of its own, which mapping it
+// extends, whose sources it has then. A YAML parser takes a millisecond and more
+// for a mapping, and at start there are dozens of which few have a folder on this machine.
 //
-// It errs on one side: a text that is no pattern costs a look at a folder, a pattern that is
-// missed would hide a provider. That none is missed in the built-in mappings is for a test
-// to prove; mappings of the user's are always parsed.
-func skimPatterns(data []byte) (patterns []string, extends string) {
-	inSources := false
-	for len(data) > 0 {
-		line := data
-		if end := bytes.IndexByte(data, '\n'); end >= 0 {
-			line, data = data[:end], data[end+1:]
-		} else {
-			data = nil
-		}
-		if len(line) == 0 {
+// It knows the one way in which the built-in mappings write this:
+//
+//	extends: codex
+//	sources:
+//	  - id: log
+//	    paths: ["~/.acme/*.jsonl", "~/.acme/*.json"]
+//	    split: [ACME_HOME]
+//	  - id: database
+//	    paths:
+//	      - "~/.acme/acme.db"
+//	    paths_from:
+//	      file: "~/.acme/projects.json"
+//
+// Where a file is written in another way it is not ok, and the mapping has to be parsed. That
+// all built-in mappings are read as the parser reads them is for a test to prove; those of the
+// user's are always parsed.
+func skim(data []byte) (sources []sourceHead, extends string, ok bool) {
+	const none = -1
+	var (
+		inSources bool
+		item      = none // the column of the "- " of a source; its keys stand two further
+		inPaths   bool
+		from      = none // the column of the keys below paths_from
+		inFrom    bool
+	)
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimRight(line, " \r\n")
+		indent := len(line) - len(bytes.TrimLeft(line, " "))
+		if line = line[indent:]; len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		switch c := line[0]; {
-		case c|0x20 >= 'a' && c|0x20 <= 'z':
-			key, value, _ := bytes.Cut(line, []byte(":"))
-			inSources = string(key) == "sources"
-			if string(key) == "extends" {
-				value, _, _ = bytes.Cut(value, []byte(" #"))
-				extends = string(bytes.Trim(value, " \t\r'\""))
+		text := string(line)
+		switch {
+		case indent == 0 && !(inSources && text[0] == '-'):
+			key, value, found := strings.Cut(text, ":")
+			if !found || !isVariableName(key) {
+				return nil, "", false
 			}
-		case c == '#':
+			if inSources {
+				return sources, "", sources != nil && !(inFrom && sources[len(sources)-1].registry == "")
+			}
+			inSources = key == "sources"
+			value = withoutComment(value)
+			switch {
+			case inSources && value != "":
+				return nil, "", false
+			case key == "extends":
+				names, ok := skimTexts(value)
+				if !ok || len(names) != 1 || extends != "" {
+					return nil, "", false
+				}
+				extends = names[0]
+			}
+			continue
+		case !inSources:
 			continue
 		}
-		if inSources {
-			patterns = skimLine(string(line), patterns)
+		if item == none {
+			item = indent
 		}
-	}
-	return patterns, extends
-}
-
-// skimLine adds the scalars of a line that begin like a pattern.
-func skimLine(line string, patterns []string) []string {
-	if text := strings.TrimLeft(line, " \t"); strings.HasPrefix(text, "#") {
-		return patterns
-	}
-	for i := 0; i < len(line); i++ {
-		if !patternStart(line[i:]) || i > 0 && !strings.ContainsRune(" \t'\"[{,", rune(line[i-1])) {
+		if indent < item || text[0] == '\t' {
+			return nil, "", false
+		}
+		if indent == item {
+			rest, isItem := strings.CutPrefix(text, "- ")
+			if !isItem || rest[0] == ' ' {
+				return nil, "", false
+			}
+			sources = append(sources, sourceHead{})
+			text, indent = rest, item+2
+		}
+		if indent == item+1 || len(sources) == 0 {
+			return nil, "", false
+		}
+		src := &sources[len(sources)-1]
+		if value, isItem := strings.CutPrefix(text, "- "); inPaths && isItem {
+			paths, ok := skimTexts(withoutComment(value))
+			if !ok || len(paths) != 1 {
+				return nil, "", false
+			}
+			src.paths = append(src.paths, paths[0])
 			continue
 		}
-		end := scalarEnd(line, i)
-		// "/[^/]+/x" is a regular expression: no store lies in a nameless folder of the root.
-		if text := line[i:end]; len(text) < 2 || text[0] != '/' || !strings.ContainsRune("*?[]{}()/'\" ", rune(text[1])) {
-			patterns = append(patterns, text)
-		}
-		i = end
-	}
-	return patterns
-}
-
-// patternStart says whether a text begins like a pattern.
-func patternStart(s string) bool {
-	return strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "${") || strings.HasPrefix(s, "./") || s[0] == '/' || isDrive(s) && len(s) > 2
-}
-
-// scalarEnd is where the scalar that begins at i ends: at its quote, or where a plain one ends
-// at the latest.
-func scalarEnd(line string, i int) int {
-	var quote byte
-	if i > 0 && (line[i-1] == '"' || line[i-1] == '\'') {
-		quote = line[i-1]
-	}
-	for ; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote != 0:
-			if c == quote {
-				return i
+		key, value, _ := strings.Cut(text, ":")
+		value = withoutComment(value)
+		if indent > item+2 { // what belongs to a key above
+			if inPaths {
+				return nil, "", false
 			}
-		case c == '$' && strings.HasPrefix(line[i:], "${"):
-			end := closing(line, i+1)
-			if end < 0 {
-				return len(line)
+			if inFrom && from == none {
+				from = indent
 			}
-			i = end
-		case c == ',' || c == ']' || c == '}' || c == '\r' || c == ' ' && strings.HasPrefix(line[i:], " #"):
-			return i
+			if inFrom && indent == from && key == "file" {
+				files, ok := skimTexts(value)
+				if !ok || len(files) != 1 {
+					return nil, "", false
+				}
+				src.registry = files[0]
+			}
+			continue
+		}
+		if inFrom && src.registry == "" {
+			return nil, "", false
+		}
+		inPaths, inFrom, from = false, false, none
+		known := true
+		switch key {
+		case "paths":
+			inPaths = value == ""
+			if !inPaths {
+				src.paths, known = skimTexts(value)
+			}
+		case "split":
+			src.split, known = skimTexts(value)
+		case "paths_from":
+			inFrom, known = true, value == ""
+		default:
+			known = isVariableName(key)
+		}
+		if !known {
+			return nil, "", false
 		}
 	}
-	return len(strings.TrimRight(line, " \t\r"))
+	if inSources {
+		return sources, "", sources != nil && !(inFrom && sources[len(sources)-1].registry == "")
+	}
+	return nil, extends, extends != ""
 }
 
-// variables are the names in a pattern's ${...}, those in defaults too.
-func variables(pattern string) []string {
-	var names []string
+// skimTexts reads one text, or a list of them in brackets: names as they are, others in double
+// quotes and without a backslash.
+func skimTexts(s string) (texts []string, ok bool) {
+	s, list := strings.CutPrefix(s, "[")
 	for {
-		_, rest, ok := strings.Cut(pattern, "${")
-		if !ok {
-			return names
+		var text string
+		if quoted, is := strings.CutPrefix(s, `"`); is {
+			text, s, is = strings.Cut(quoted, `"`)
+			if !is || strings.Contains(text, `\`) {
+				return nil, false
+			}
+		} else {
+			n := strings.IndexAny(s+",", ",] ")
+			if text, s = s[:n], s[n:]; !isVariableName(text) {
+				return nil, false
+			}
 		}
-		end := strings.IndexAny(rest, ":}")
-		if end < 0 {
-			return names
+		texts = append(texts, text)
+		switch {
+		case !list:
+			return texts, s == ""
+		case s == "]":
+			return texts, true
+		case !strings.HasPrefix(s, ", "):
+			return nil, false
 		}
-		names = append(names, rest[:end])
-		pattern = rest
+		s = s[2:]
 	}
+}
+
+// withoutComment is the value behind a key's colon. A "#" behind a blank begins a comment;
+// one in quotes leaves a text that is not closed, and so no value that is known here.
+func withoutComment(value string) string {
+	value, _, _ = strings.Cut(value+" ", " #")
+	return strings.TrimSpace(value)
 }
