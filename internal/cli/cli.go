@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -30,9 +31,25 @@ const (
 	exitBreak = 130
 )
 
-// gcPercent lets the heap grow by less than Go's 100 before it is collected: reading a very
-// long conversation for a listing then peaks at two thirds of the memory, for a sixth more time.
-const gcPercent = 50
+// Garbage is first collected when there are heapStartBytes of it, so that a short command never
+// does. From then on gcPercent lets the heap grow by less than Go's 100 before it is collected
+// again: reading a very long conversation for a listing then peaks at two thirds of the memory,
+// for a sixth more time.
+const (
+	heapStartBytes = 16 << 20
+	gcPercent      = 50
+)
+
+// collectLate sets the collector up as the constants say, unless the user has.
+func collectLate() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	const goStartBytes = 4 << 20 // where Go begins to collect at 100 percent
+	debug.SetGCPercent(100 * heapStartBytes / goStartBytes)
+	first := &struct{ _ [64]byte }{}
+	runtime.SetFinalizer(first, func(any) { debug.SetGCPercent(gcPercent) })
+}
 
 // An exitError ends a command with a code. Its text, if any, goes to stderr.
 type exitError struct {
@@ -66,9 +83,7 @@ type app struct {
 
 // Run runs one command and returns its exit code.
 func Run(args []string, in io.Reader, out, errw io.Writer) int {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	collectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return run(ctx, args, in, out, errw)

@@ -110,8 +110,8 @@ func (c *census) walk(v *value, path, key string, depth int, a *arena) {
 }
 
 var (
-	dateForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d`)
-	idForm   = regexp.MustCompile(`^[A-Za-z0-9]*[_-]?[0-9a-fA-F]{8}[A-Za-z0-9_-]*$|^[a-z]+_[A-Za-z0-9]{6,}$`)
+	dateForm = lazily(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d`)
+	idForm   = lazily(`^[A-Za-z0-9]*[_-]?[0-9a-fA-F]{8}[A-Za-z0-9_-]*$|^[a-z]+_[A-Za-z0-9]{6,}$`)
 	pathForm = regexp.MustCompile(`^(/[^/\n ]|[A-Za-z]:\\)`)
 )
 
@@ -145,13 +145,13 @@ func (f *fieldCensus) add(v *value) {
 
 func (f *fieldCensus) text(s string) {
 	switch {
-	case dateForm.MatchString(s):
+	case dateForm().MatchString(s):
 		f.dates++
 	case strings.Count(strings.TrimSpace(s), " ") > 0 && len(s) >= 8:
 		f.prose++
 	case pathForm.MatchString(s):
 		f.places++
-	case len(s) >= 12 && idForm.MatchString(s):
+	case len(s) >= 12 && idForm().MatchString(s):
 		f.ids++
 	default:
 		if n, err := strconv.ParseFloat(s, 64); err == nil {

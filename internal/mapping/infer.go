@@ -518,7 +518,7 @@ func (d *drafting) lists(v *value, path []string, depth int, fn func([]string, [
 			}
 			elems = append(elems, m)
 			key := unquote(v.members[i].key)
-			named = named || keyForm.MatchString(key) && !dataKey.MatchString(key)
+			named = named || keyForm().MatchString(key) && !dataKey.MatchString(key)
 			m.open(&d.a)
 			for k := range m.members {
 				shared[m.members[k].key]++
@@ -537,7 +537,7 @@ func (d *drafting) lists(v *value, path []string, depth int, fn func([]string, [
 		}
 		for i := range v.members {
 			key := unquote(v.members[i].key)
-			if keyForm.MatchString(key) && !dataKey.MatchString(key) {
+			if keyForm().MatchString(key) && !dataKey.MatchString(key) {
 				d.lists(&v.members[i].val, append(slices.Clip(path), key), depth+1, fn)
 			}
 		}

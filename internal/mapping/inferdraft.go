@@ -347,7 +347,7 @@ func (d *drafting) ruleAt(path string) *guess {
 	return at
 }
 
-var leadingTag = regexp.MustCompile(`^\s*<([A-Za-z][A-Za-z0-9_-]{2,40})(?: [^<>\n]*)?>`)
+var leadingTag = lazily(`^\s*<([A-Za-z][A-Za-z0-9_-]{2,40})(?: [^<>\n]*)?>`)
 
 // promptTags looks for harness text: prompts that begin with a tag. Tags whose name speaks of
 // the person hold what was typed.
@@ -355,7 +355,7 @@ func promptTags(prompts []string) string {
 	seen := map[string]int{}
 	for _, p := range prompts {
 		for {
-			m := leadingTag.FindStringSubmatch(p)
+			m := leadingTag().FindStringSubmatch(p)
 			if m == nil {
 				break
 			}
@@ -385,14 +385,14 @@ func promptTags(prompts []string) string {
 	})
 }
 
-var lineTag = regexp.MustCompile(`(?m)^[ \t]*<([A-Za-z][A-Za-z0-9_-]{2,40})>`)
+var lineTag = lazily(`(?m)^[ \t]*<([A-Za-z][A-Za-z0-9_-]{2,40})>`)
 
 // answerTags looks for thoughts, and for calls whose input is tags in a tag, in what the
 // model says.
 func answerTags(answers []string) string {
 	seen, calls := map[string]int{}, map[string]bool{}
 	for _, p := range answers {
-		for m := lineTag.FindStringSubmatchIndex(p); m != nil; m = lineTag.FindStringSubmatchIndex(p) {
+		for m := lineTag().FindStringSubmatchIndex(p); m != nil; m = lineTag().FindStringSubmatchIndex(p) {
 			name := p[m[2]:m[3]]
 			inside, rest, ok := strings.Cut(p[m[1]:], "</"+name+">")
 			if !ok {
@@ -400,7 +400,7 @@ func answerTags(answers []string) string {
 				continue
 			}
 			inside = strings.TrimSpace(inside)
-			call := leadingTag.MatchString(inside) && strings.HasSuffix(inside, ">")
+			call := leadingTag().MatchString(inside) && strings.HasSuffix(inside, ">")
 			if call || classOf(name) == classReasoning {
 				seen[name]++
 				calls[name] = call

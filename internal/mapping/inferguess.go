@@ -909,7 +909,7 @@ func (g *guesser) unknown(c *survey, v verdict, role string, deep int) *guess {
 		}
 		if sels, score := cover(rank(c, textNames, proseFit), c.n, 3); len(sels) > 0 {
 			for _, f := range c.fields {
-				if v := f.constant(); role == "user" && f.depth == 1 && f.n == c.n && f.n > 1 && wordValue.MatchString(v) {
+				if v := f.constant(); role == "user" && f.depth == 1 && f.n == c.n && f.n > 1 && wordValue().MatchString(v) {
 					g.spoken[v] = true
 				}
 			}
@@ -946,7 +946,7 @@ func (g *guesser) linkedField(c *survey) *inferField {
 		}
 		fits := true
 		for v := range f.values {
-			fits = fits && g.repeat[v] == 2 && !absolutePath.MatchString(v) && !dateForm.MatchString(v)
+			fits = fits && g.repeat[v] == 2 && !absolutePath().MatchString(v) && !dateForm().MatchString(v)
 		}
 		if fits {
 			return f
@@ -1686,7 +1686,7 @@ func (g *guesser) callID(c *survey, near string) *candidate {
 		}
 		overlap := math.Min(1, float64(joined)/float64(max(1, counted)))
 		if s == 0 {
-			if overlap < .5 || everywhere || different*2 < f.n || f.kinds[jsonString] == 0 || f.n < 2 || absolutePath.MatchString(firstText(f)) {
+			if overlap < .5 || everywhere || different*2 < f.n || f.kinds[jsonString] == 0 || f.n < 2 || absolutePath().MatchString(firstText(f)) {
 				continue
 			}
 			s = .5

@@ -335,8 +335,8 @@ func (d *drafting) branches(c, docs *survey, id *inferField) {
 }
 
 var (
-	absolutePath = regexp.MustCompile(`^(/|[A-Za-z]:[\\/]|file://|~/)[^\n]{0,400}$`)
-	modelName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{1,80}$`)
+	absolutePath = lazily(`^(/|[A-Za-z]:[\\/]|file://|~/)[^\n]{0,400}$`)
+	modelName    = lazily(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{1,80}$`)
 )
 
 // conversation finds what stands over the whole.
@@ -382,7 +382,7 @@ func (d *drafting) conversation(recs, docs *survey) {
 	}
 	sel := func(p *place) string {
 		if p.prefix != "" {
-			if bareYAML.MatchString(p.prefix + p.f.sel) {
+			if bareYAML().MatchString(p.prefix + p.f.sel) {
 				return p.prefix + p.f.sel
 			}
 			return yamlScalar(p.prefix + p.f.sel)
@@ -467,7 +467,7 @@ func (d *drafting) conversation(recs, docs *survey) {
 		}
 		n := 0
 		for v, c := range p.f.values {
-			if absolutePath.MatchString(v) {
+			if absolutePath().MatchString(v) {
 				n += c
 			}
 		}
@@ -487,7 +487,7 @@ func (d *drafting) conversation(recs, docs *survey) {
 			}
 			fits := true
 			for v := range p.f.values {
-				fits = fits && absolutePath.MatchString(v) && filepath.Ext(v) == ""
+				fits = fits && absolutePath().MatchString(v) && filepath.Ext(v) == ""
 			}
 			if fits {
 				add("cwd", sel(p), where(p)+", an absolute path", .6)
@@ -509,7 +509,7 @@ func (d *drafting) conversation(recs, docs *survey) {
 	}
 	if p := find("model modelid modelname modelslug defaultmodelslug modelalias selectedmodel currentmodelid", func(p place) bool {
 		v := firstText(p.f)
-		return short(p) && p.f.kinds[jsonString] == p.f.n && modelName.MatchString(v) && classOf(v) != classUser && len(p.f.values) <= 12
+		return short(p) && p.f.kinds[jsonString] == p.f.n && modelName().MatchString(v) && classOf(v) != classUser && len(p.f.values) <= 12
 	}); p != nil {
 		v := sel(p)
 		if p.prefix == "" {
@@ -564,7 +564,7 @@ func (d *drafting) typeOf(i int) []string {
 }
 
 // variablePart is a piece of a file's name that differs from file to file.
-var variablePart = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F-]{9,}|\d{4}-\d\d(-\d\d)?([T_ -]?\d\d[-:]\d\d([-:]\d\d)?([-.]\d+)?Z?)?|[0-9a-fA-F]*\d[0-9a-fA-F]{7,}|[0-9a-fA-F]{6,}\d[0-9a-fA-F]*|\d{3,}`)
+var variablePart = lazily(`[0-9a-fA-F]{8}-[0-9a-fA-F-]{9,}|\d{4}-\d\d(-\d\d)?([T_ -]?\d\d[-:]\d\d([-:]\d\d)?([-.]\d+)?Z?)?|[0-9a-fA-F]*\d[0-9a-fA-F]{7,}|[0-9a-fA-F]{6,}\d[0-9a-fA-F]*|\d{3,}`)
 
 var digits = regexp.MustCompile(`^\d+$`)
 
@@ -588,7 +588,7 @@ func (d *drafting) pattern() (pattern, why string, score float64) {
 	names := strings.Split(path, "/")
 	wild := false
 	for i, name := range names[:len(names)-1] {
-		loose := i > 0 && (digits.MatchString(name) || strings.HasPrefix(name, "-") || variablePart.MatchString(name)) && score > .5
+		loose := i > 0 && (digits.MatchString(name) || strings.HasPrefix(name, "-") || variablePart().MatchString(name)) && score > .5
 		if loose {
 			names[i] = "*"
 			wild = true
@@ -599,7 +599,7 @@ func (d *drafting) pattern() (pattern, why string, score float64) {
 	last := unpackedName(names[len(names)-1])
 	ext := filepath.Ext(last)
 	stem := strings.TrimSuffix(last, ext)
-	switch star := variablePart.ReplaceAllString(stem, "\x00"); {
+	switch star := variablePart().ReplaceAllString(stem, "\x00"); {
 	case d.folder != "":
 		dir := filepath.ToSlash(filepath.Dir(d.path))
 		between := strings.Count(strings.TrimPrefix(dir, filepath.ToSlash(d.folder)), "/")
@@ -664,7 +664,7 @@ func (d *drafting) name() string {
 	for dir := filepath.Dir(d.path); pick == "" && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		base := filepath.Base(dir)
 		name := cleanName(base)
-		if name != "" && !variablePart.MatchString(base) && !inWords(name, "sessions session chats chat conversations history logs log data storage messages threads projects tasks transcripts home user users tmp var mnt downloads desktop documents rollouts events export exports db share state") {
+		if name != "" && !variablePart().MatchString(base) && !inWords(name, "sessions session chats chat conversations history logs log data storage messages threads projects tasks transcripts home user users tmp var mnt downloads desktop documents rollouts events export exports db share state") {
 			pick = name
 		}
 	}

@@ -3,7 +3,6 @@ package mapping
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,16 +94,16 @@ func (s *shortener) text(key, text string) string {
 
 // kept says whether filler leaves a text as it is: words, ids and times, which the rules need.
 func (s *shortener) kept(key, text string) bool {
-	if len(text) > 64 || strings.ContainsAny(text, " /\\@\n") && !clock.MatchString(text) {
+	if len(text) > 64 || strings.ContainsAny(text, " /\\@\n") && !clock().MatchString(text) {
 		return false
 	}
 	k := plainKey(key)
 	w := words(key)
-	return s.keep[key] || clock.MatchString(text) || inWords(k, speakerKeys) || inWords(k, typeKeys) || strings.HasSuffix(k, "type") ||
+	return s.keep[key] || clock().MatchString(text) || inWords(k, speakerKeys) || inWords(k, typeKeys) || strings.HasSuffix(k, "type") ||
 		len(w) > 0 && (w[len(w)-1] == "id" || w[len(w)-1] == "uuid") || inWords(k, "uuid parentuuid status state role")
 }
 
-var clock = regexp.MustCompile(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d`)
+var clock = lazily(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d`)
 
 // write writes a value in short.
 func (s *shortener) write(b *strings.Builder, key string, v *value, depth int) {

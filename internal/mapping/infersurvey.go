@@ -63,7 +63,7 @@ func takeSurvey(elems []*value, a *arena) *survey {
 }
 
 // keyForm is a key that is a name. Others (ids, paths) are data.
-var keyForm = regexp.MustCompile(`^[$@_]*[A-Za-z][A-Za-z0-9_.$@/-]{0,63}$`)
+var keyForm = lazily(`^[$@_]*[A-Za-z][A-Za-z0-9_.$@/-]{0,63}$`)
 
 // dataKey is what only a program gives as a name.
 var dataKey = regexp.MustCompile(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}|^[0-9a-fA-F]{12,}$|\d{6,}`)
@@ -76,7 +76,7 @@ func (c *survey) add(i int, v *value, path []string, a *arena) {
 	for k := range v.members {
 		m := &v.members[k]
 		key := unquote(m.key)
-		if !keyForm.MatchString(key) || dataKey.MatchString(key) || m.val.absent() {
+		if !keyForm().MatchString(key) || dataKey.MatchString(key) || m.val.absent() {
 			continue
 		}
 		at := append(slices.Clip(path), key)
@@ -280,7 +280,7 @@ type disc struct {
 }
 
 // wordValue is what a discriminator may hold.
-var wordValue = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/ -]{0,47}$`)
+var wordValue = lazily(`^[A-Za-z0-9_][A-Za-z0-9_.:/ -]{0,47}$`)
 
 // metaFlags set apart what the harness says in the person's name, and what is no talk.
 const metaFlags = "injected synthetic ismeta issynthetic hidden internal ignored isdemo isinternal isinjected ishidden isapierrormessage isapierror"
@@ -328,7 +328,7 @@ func (c *survey) discriminators() []*disc {
 		ok := len(f.values) <= 60
 		strong, telling := 0, 0
 		for v, n := range f.values {
-			if !wordValue.MatchString(v) || dataKey.MatchString(v) || utf8.RuneCountInString(v) > 40 {
+			if !wordValue().MatchString(v) || dataKey.MatchString(v) || utf8.RuneCountInString(v) > 40 {
 				ok = false
 				break
 			}
@@ -426,7 +426,7 @@ func (c *survey) turns(have []*disc, a *arena) *disc {
 		fits := true
 		for _, i := range text.at {
 			t := has[i]
-			if fits = fits && t != "" && wordValue.MatchString(t); !fits {
+			if fits = fits && t != "" && wordValue().MatchString(t); !fits {
 				break
 			}
 			if !slices.Contains(order, t) {

@@ -3,17 +3,16 @@ package mapping
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"unicode"
 )
 
 // bareYAML is a text that YAML reads as itself, inside braces too.
-var bareYAML = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*(:[a-z_]+(\.[A-Za-z0-9_]+)*)?$`)
+var bareYAML = lazily(`^[A-Za-z_][A-Za-z0-9_./-]*(:[a-z_]+(\.[A-Za-z0-9_]+)*)?$`)
 
 // yamlScalar writes a scalar on one line.
 func yamlScalar(s string) string {
-	if bareYAML.MatchString(s) && !inWords(strings.ToLower(s), "true false yes no on off null y n") {
+	if bareYAML().MatchString(s) && !inWords(strings.ToLower(s), "true false yes no on off null y n") {
 		return s
 	}
 	var b strings.Builder

@@ -404,7 +404,7 @@ func (l *loader) regexp(n *yamlNode, path string) *regexp.Regexp {
 	return re
 }
 
-var versionForm = regexp.MustCompile(`^(\d{1,6})(?:\.(\d{1,6}))?$`)
+var versionForm = lazily(`^(\d{1,6})(?:\.(\d{1,6}))?$`)
 
 // version says whether this program understands the mapping's language at all.
 func (l *loader) version(root *yamlNode) bool {
@@ -415,7 +415,7 @@ func (l *loader) version(root *yamlNode) bool {
 	if v.shape != shapeScalar {
 		return true // reported with the other keys
 	}
-	m := versionForm.FindStringSubmatch(v.text)
+	m := versionForm().FindStringSubmatch(v.text)
 	if m == nil {
 		l.at(codeVersion, v, "parlance", "the version of the mapping language is needed, found "+v.noun(), "write parlance: 1")
 		return true

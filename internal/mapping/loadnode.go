@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -91,7 +90,7 @@ func shorten(s string) string {
 	return string([]rune(s)[:shortenRunes]) + "…"
 }
 
-var yamlErrorLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+var yamlErrorLine = lazily(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
 // parseYAML makes nodes of one mapping file, and reports what is no YAML or YAML that
 // mappings do not use. The node is nil if nothing can be read.
@@ -150,10 +149,10 @@ func (l *loader) parseYAML(name string, data []byte) *yamlNode {
 
 // yamlError turns an error of the parser into a Problem. The parser gives a line at best.
 func (l *loader) yamlError(f *textFile, err error) {
-	m := yamlErrorLine.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
+	m := yamlErrorLine().FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	line, _ := strconv.Atoi(m[1])
 	msg, hint := m[2], ""
-	if parserErrors.MatchString(msg) {
+	if parserErrors().MatchString(msg) {
 		line++
 	}
 	switch {
@@ -199,7 +198,7 @@ func badRune(line string) (col int, r rune) {
 
 // parserErrors are messages for which yaml.v3 counts lines from 0 (those of its scanner
 // are counted from 1).
-var parserErrors = regexp.MustCompile(`^did not find expected (<|node content|',' or|key|'-' indicator)`)
+var parserErrors = lazily(`^did not find expected (<|node content|',' or|key|'-' indicator)`)
 
 func between(s, open, close string) string {
 	_, s, _ = strings.Cut(s, open)

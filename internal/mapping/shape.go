@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +31,8 @@ const (
 // keyWord is a key that a programmer chose: an identifier that is not long, without the runs
 // of digits that ids and dates have.
 var (
-	keyWord = regexp.MustCompile(`^[$@]?[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
-	keyData = regexp.MustCompile(`[0-9]{4}|^[0-9a-fA-F-]{12,}$`)
+	keyWord = lazily(`^[$@]?[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
+	keyData = lazily(`[0-9]{4}|^[0-9a-fA-F-]{12,}$`)
 )
 
 // Add takes one JSON value into the shape. What is no JSON is counted as broken.
@@ -84,7 +83,7 @@ func (s *Shape) key(name string) *Shape {
 	if s.Keys == nil {
 		s.Keys = map[string]*Shape{}
 	}
-	if !keyWord.MatchString(name) || keyData.MatchString(name) || s.Keys[name] == nil && len(s.Keys) >= shapeKeysMax {
+	if !keyWord().MatchString(name) || keyData().MatchString(name) || s.Keys[name] == nil && len(s.Keys) >= shapeKeysMax {
 		name = OtherKey
 	}
 	k := s.Keys[name]

@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -61,7 +60,7 @@ func parseTime(text, unit, layout, zone string) (time.Time, bool) {
 		t, err := time.ParseInLocation(layout, text, loc)
 		if err != nil && strings.Contains(layout, "MST") {
 			// Go's MST reads "UTC" but no "UTC+2": some programs write offsets so.
-			if m := utcOffset.FindStringSubmatchIndex(text); m != nil {
+			if m := utcOffset().FindStringSubmatchIndex(text); m != nil {
 				sign, hours, minutes := text[m[2]:m[3]], text[m[4]:m[5]], "00"
 				if m[6] >= 0 {
 					minutes = text[m[6]:m[7]]
@@ -89,7 +88,7 @@ func parseTime(text, unit, layout, zone string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-var utcOffset = regexp.MustCompile(`(?:UTC|GMT)([+-])(\d{1,2})(?::(\d\d))?`)
+var utcOffset = lazily(`(?:UTC|GMT)([+-])(\d{1,2})(?::(\d\d))?`)
 
 func numberTime(text string, n float64, unit string) (time.Time, bool) {
 	if unit == "" {

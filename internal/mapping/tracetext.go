@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,7 +187,7 @@ func (p *pred) yaml() string {
 }
 
 // plainYAML is what a YAML scalar in a flow map may be without quotes, and still be a text.
-var plainYAML = regexp.MustCompile(`^[\p{L}_$/.][\p{L}\p{N}_$/.+-]*$`)
+var plainYAML = lazily(`^[\p{L}_$/.][\p{L}\p{N}_$/.+-]*$`)
 
 // yamlText writes a text as a scalar of a flow map.
 func yamlText(s string) string {
@@ -196,7 +195,7 @@ func yamlText(s string) string {
 	case "null", "Null", "NULL", "~", "yes", "no", "on", "off", "y", "n":
 		return strconv.Quote(s)
 	}
-	if plainYAML.MatchString(s) {
+	if plainYAML().MatchString(s) {
 		return s
 	}
 	if !strings.Contains(s, "'") && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {

@@ -34,7 +34,7 @@ func (m *Mapping) knownKeys() *keySense {
 			if path == nil {
 				path = segmentName.FindAllString(u.sel.gjson, -1)
 			}
-			leads := stepField.MatchString(u.path)
+			leads := stepField().MatchString(u.path)
 			for i, key := range path {
 				k.met[key] = true
 				if i == len(path)-1 && !leads {
@@ -65,7 +65,7 @@ func (m *Mapping) knownKeys() *keySense {
 }
 
 // stepField is the place of a selector that leads somewhere, or is only compared.
-var stepField = regexp.MustCompile(`(^|\.)(in|each|records|conversations|children|when|unless|only|except)(\[\d+\])?(\.|$)`)
+var stepField = lazily(`(^|\.)(in|each|records|conversations|children|when|unless|only|except)(\[\d+\])?(\.|$)`)
 
 func (k *keySense) sample(v *value, depth int, a *arena) {
 	if depth > poolMaxDepth {
@@ -118,7 +118,7 @@ func (k *keySense) unread(raw string) []string {
 				switch {
 				case k.met[key]:
 					walk(&m.val, at+".", depth+1)
-				case !seen[at] && keyWord.MatchString(key) && !keyData.MatchString(key) && proseBelow(&m.val, depth+1, &a):
+				case !seen[at] && keyWord().MatchString(key) && !keyData().MatchString(key) && proseBelow(&m.val, depth+1, &a):
 					seen[at] = true
 					out = append(out, at)
 				}
