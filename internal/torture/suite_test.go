@@ -45,13 +45,12 @@ func homeTarget(t testing.TB, m *mapping.Mapping, home string) Target {
 
 // byFormat are losses that the judge cannot know to be meant, by file and kind of damage.
 var byFormat = map[string]string{
-	"cli_sessions.db cell-type": "the newest node is the end of the chain, and a blob is newer than any time",
-	"sessions.db cell-type":     "as above",
-	"ferry__quay-0.traj null":   "old trajectories are known by the place of their first message",
-	"ferry__quay-1.traj null":   "as above",
-	"ferry__quay-1.traj cut":    "the trajectory behind the history is the same again",
-	"updates.jsonl doubled":     "a line is a piece of a message",
-	"wire.jsonl doubled":        "a turn that begins anew replaces the one before",
+	// The steps stand in front of the history, which holds the same again with the prompts: of a file
+	// that ends inside of the history one of the two is read, and it is marked incomplete.
+	"ferry__quay-1.traj cut":       "steps and history tell the same, and one of them is read",
+	"ferry__quay-1.traj nul-block": "as above",
+	"updates.jsonl doubled":        "a line is a piece of a message: twice is a longer message",
+	"wire.jsonl doubled":           "a line is a piece of a call's arguments, likewise",
 }
 
 // TestEveryMapping damages the home of every provider in every way.
