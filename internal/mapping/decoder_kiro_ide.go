@@ -186,6 +186,15 @@ func decodeSession(ctx context.Context, g group, out *decoding) error {
 		return ctx.Err()
 	}
 	slices.SortStableFunc(d.logs, func(a, b *executionLog) int { return cmp.Compare(a.start, b.start) })
+	if place != "" { // which tells more than a log that was cut before its first message
+		d.logs = slices.DeleteFunc(d.logs, func(l *executionLog) bool {
+			nothing := d.cut[l.path] != "" && l.prompt == "" && l.items == 0
+			if nothing {
+				d.empty = append(d.empty, l.path)
+			}
+			return nothing
+		})
+	}
 	var gone []string
 	logOf := make([]*executionLog, len(history)+1)
 	for i := range history {

@@ -283,6 +283,9 @@ func TestKiroCutLogs(t *testing.T) {
 			"user one", "unexpected end of JSON input, at byte 172: what stands before it was read", ""},
 		{"before its first message, beside a whole one", map[string]string{"a": log, "b": `{"executionId":"e2","chatSessionId":"s-1","startTime":2,"input":{"data":{"mess`},
 			"user one, assistant first", "unexpected end of JSON input, at byte 78: no message stands before it", ""},
+		{"before its first message, beside a session that tells of it", map[string]string{"b": `{"executionId":"e2","chatSessionId":"s-1","startTime":2,"input":{"data":{"mess`,
+			"../../workspace-sessions/L3Nydi9zaG9w/s-1.json": `{"history":[{"message":{"role":"user","content":"one"}},{"message":{"role":"assistant","content":"On it."},"executionId":"e2"}]}`},
+			"user one, assistant On it.", "unexpected end of JSON input, at byte 78: no message stands before it", ""},
 		{"no JSON at all behind the ids", map[string]string{"a": `{"executionId":"e1","chatSessionId":"s-1"]}`},
 			"", "", "no message stands before its end: invalid character ']' after object key:value pair, at byte 42"},
 	} {
