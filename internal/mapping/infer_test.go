@@ -499,6 +499,14 @@ func TestInferDatabase(t *testing.T) {
 				(5,7,'{"from":"skerry-bot","kind":"text","text":"Fourteen seals are out there."}',1780000006.5),
 				(6,7,'{"from":"mara","kind":"text","text":"And any pups with them?"}',1780000016.5);`,
 			`user How many seals are out there?|assistant I count them from the photo.|tool_call run count seals.jpg|tool_result 14|assistant Fourteen seals are out there.|user And any pups with them?`},
+		{"numbers, of which one gives results", `CREATE TABLE desk(desk_id TEXT PRIMARY KEY, caption TEXT, started_s INTEGER, home_dir TEXT);
+			CREATE TABLE utterance(id INTEGER PRIMARY KEY, desk TEXT, speaker INTEGER, body TEXT, said_s REAL, stack TEXT, deleted INTEGER DEFAULT 0);
+			INSERT INTO desk VALUES('q-01','Crane schedule',1790500000,'/home/ines/quay'),('q-02','Tide tables',1790600000,'/home/ines/quay');
+			INSERT INTO utterance(desk, speaker, body, said_s, stack, deleted) VALUES('q-01',1,'Two cranes are booked for Friday.',1790500010.2,NULL,0),
+				('q-01',2,'I will look at the schedule.',1790500014,'{"calls":[{"id":"k1","fn":"query","args":{"day":"fri"}}]}',0),('q-01',3,'crane 1, crane 2',1790500015.5,'{"for":"k1","error":false}',0),
+				('q-01',2,'They share the hour but not the berth.',1790500020,NULL,0),('q-01',1,'are you surre?',1790500040,NULL,1),('q-01',1,'Are you sure?',1790500045,NULL,0),
+				('q-01',2,'Yes: berths 4 and 7.',1790500050,NULL,0),('q-02',1,'When is high tide on Sunday?',1790600005,NULL,0),('q-02',2,'At 14:20, I think.',1790600009,NULL,0);`,
+			`user Two cranes are booked for Friday.|assistant I will look at the schedule.|tool_call query {"day":"fri"}|tool_result crane 1, crane 2|assistant They share the hour but not the berth.|user Are you sure?|assistant Yes: berths 4 and 7.|user When is high tide on Sunday?|assistant At 14:20, I think.`},
 		{"keys and documents", `CREATE TABLE kv(key TEXT PRIMARY KEY, value BLOB);
 			INSERT INTO kv VALUES('theme','"dark"'),('chat:1','{"title":"Eggs","messages":[{"role":"user","content":"How long for an egg?"},{"role":"assistant","content":"Six minutes."}]}');`,
 			"user How long for an egg?|assistant Six minutes."},

@@ -34,6 +34,7 @@ func (d *drafting) draft() (Draft, error) {
 	d.pairs()
 	d.sidechain()
 	d.rewinds()
+	d.deleted()
 	d.opening()
 	out := Draft{Name: d.name()}
 	m, err := d.compile(d.write(out.Name, ""))
@@ -191,6 +192,22 @@ func (d *drafting) rewinds() {
 			d.aside += fmt.Sprintf("  - {when: {%s: {exists: true}}, as: rewind, to: %s}   # %d, each names the id of a record # ?\n", condKey(f.sel), yamlScalar(f.sel), f.n)
 			d.shift++
 			return
+		}
+	}
+}
+
+// deleted leaves out what a flag says was taken back.
+func (d *drafting) deleted() {
+	for _, f := range takeSurvey(d.best.elems, &d.a).fields {
+		if f.depth > 2 || !inWords(plainKey(f.key()), "deleted isdeleted removed isremoved") || f.scalars() < f.n || len(f.values) != 2 {
+			continue
+		}
+		for _, word := range []string{"true", "1"} {
+			if n := f.values[word]; n > 0 && n < f.n {
+				d.aside += fmt.Sprintf("  - {when: {%s: %s}, as: skip, why: deleted}   # %d # ?\n", condKey(f.sel), word, n)
+				d.shift++
+				return
+			}
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (g *guesser) rules(elems []*value, role string, deep int) []*guess {
 		return true
 	})
 	if deep == 0 && role == "" {
-		if d := c.turns(discs, g.a); d != nil {
+		if d := g.voices(c, discs, elems); d != nil {
 			discs = append([]*disc{d}, slices.DeleteFunc(discs, func(o *disc) bool { return o.f == d.f })...)
 		}
 	}
@@ -441,14 +441,9 @@ func (g *guesser) speakers(discs []*disc, elems []*value, texts [][]string) map[
 			out[fmt.Sprint(d, "\x00true")], out[fmt.Sprint(d, "\x00false")] = ds.says, other
 			continue
 		}
-		if ds.first != "" {
-			for _, t := range texts[d] {
-				switch {
-				case t == ds.first:
-					out[fmt.Sprint(d, "\x00", t)] = classUser
-				case t != "" && out["other"] == classNone: // a third one has no texts
-					out[fmt.Sprint(d, "\x00", t)], out["other"] = classAssistant, classAssistant
-				}
+		if ds.voices != nil {
+			for t, cl := range ds.voices {
+				out[fmt.Sprint(d, "\x00", t)] = cl
 			}
 			continue
 		}
@@ -510,6 +505,102 @@ func (g *guesser) speakers(discs []*disc, elems []*value, texts [][]string) map[
 		}
 	}
 	return out
+}
+
+// voices finds the field that holds who speaks where no word is known for it: by what they do,
+// else by their turns. Who makes calls is the model, who gives what came of them is a tool, and
+// who is left and writes prose is the person. Calls and results share an id, which stands in
+// two records, first in the call's.
+func (g *guesser) voices(c *survey, have []*disc, elems []*value) *disc {
+	if !nobody(have) {
+		return nil
+	}
+	records := map[string]bool{} // their own ids, by which a tree links them
+	for _, f := range c.fields {
+		if g.own[f.sel] || f.depth == 1 && f.n == c.n && len(f.values)*2 <= f.n { // or those of conversations
+			for v := range f.values {
+				records[v] = true
+			}
+		}
+	}
+	first, pairs := map[string]int{}, map[[2]int]bool{} // of elements
+	for i, e := range elems {
+		g.eachID(e, nil, func(id string) {
+			if records[id] {
+				return
+			}
+			if at, seen := first[id]; !seen {
+				first[id] = i
+			} else if at != i && g.repeat[id] == 2 {
+				pairs[[2]int{at, i}] = true
+			}
+		})
+	}
+	for _, f := range c.fields {
+		if !voiceOf(f) || f.n < c.n || g.own[f.sel] {
+			continue
+		}
+		calls, results := map[string]int{}, map[string]int{}
+		for p := range pairs {
+			if from, to := f.vals[p[0]].str(), f.vals[p[1]].str(); from != to {
+				calls[from]++
+				results[to]++
+			}
+		}
+		if len(calls) != 1 || len(results) != 1 {
+			continue
+		}
+		voices := map[string]class{}
+		for t := range calls {
+			voices[t] = classAssistant
+		}
+		for t := range results {
+			if voices[t] == classNone {
+				voices[t] = classResult
+			}
+		}
+		rest := ""
+		for i, v := range f.vals {
+			if t := v.str(); voices[t] == classNone && proseBelow(elems[i], 0, g.a) {
+				if rest != "" && rest != t {
+					rest = ""
+					break // two of them: nothing tells which is the person
+				}
+				rest = t
+			}
+		}
+		if rest != "" && len(voices) == 2 {
+			voices[rest] = classUser
+			return &disc{f: f, role: true, voices: voices, known: f.n}
+		}
+	}
+	return c.turns(g.a)
+}
+
+// eachID calls fn for the id-like texts in a value: short, without blanks, with a digit.
+func (g *guesser) eachID(v *value, path []string, fn func(id string)) {
+	if len(path) > surveyDepthMax+2 {
+		return
+	}
+	switch v.kind() {
+	case jsonObject:
+		v.open(g.a)
+		for i := range v.members {
+			m, key := &v.members[i].val, unquote(v.members[i].key)
+			if m.kind() == jsonString {
+				if t := m.str(); len(t) < 90 && strings.ContainsAny(t, "0123456789") && !strings.ContainsAny(t, " \n/\\") && !dateForm().MatchString(t) {
+					fn(t)
+				}
+				continue
+			}
+			g.eachID(m, append(slices.Clip(path), key), fn)
+		}
+	case jsonArray:
+		list := v.list(g.a)
+		for i := range list[:min(len(list), listMax)] {
+			g.eachID(&list[i], append(slices.Clip(path), "#"), fn)
+		}
+	}
 }
 
 // answerer is the word under which the model speaks, where the person has one and the model
@@ -896,6 +987,11 @@ func (g *guesser) unknown(c *survey, v verdict, role string, deep int) *guess {
 			return call
 		}
 		parts = g.exchange(c, deep, v.seen != "")
+		if v.seen != "" && madeBy(parts, "user") == 0 {
+			if r := g.linked(c); r != nil && r.as == "tool_result" {
+				return r // an output, but of a call: they share an id
+			}
+		}
 		if len(parts) == 0 {
 			if r := g.listsOf(c, role, "", deep); r != nil {
 				return r
@@ -1686,7 +1782,8 @@ func (g *guesser) callID(c *survey, near string) *candidate {
 		}
 		overlap := math.Min(1, float64(joined)/float64(max(1, counted)))
 		if s == 0 {
-			if overlap < .5 || everywhere || different*2 < f.n || f.kinds[jsonString] == 0 || f.n < 2 || absolutePath().MatchString(firstText(f)) {
+			single := f.n < 2 && !(g.repeat[firstText(f)] == 2 && strings.ContainsAny(firstText(f), "0123456789"))
+			if overlap < .5 || everywhere || different*2 < f.n || f.kinds[jsonString] == 0 || single || absolutePath().MatchString(firstText(f)) {
 				continue
 			}
 			s = .5
@@ -1832,14 +1929,14 @@ func (g *guesser) deepen(c *survey, sels []string) []string {
 
 // failedOf finds what says that a tool failed, as YAML.
 func (g *guesser) failedOf(c *survey) string {
-	for _, want := range []string{"iserror failed iserr", "success ok succeeded", "exitcode returncode", "status state"} {
+	for _, want := range []string{"iserror failed iserr error", "success ok succeeded", "exitcode returncode", "status state"} {
 		for _, f := range c.fields {
 			if !inWords(plainKey(f.key()), want) || f.depth > 5 {
 				continue
 			}
 			sel := yamlScalar(f.sel)
 			switch want {
-			case "iserror failed iserr":
+			case "iserror failed iserr error":
 				if f.kinds[jsonBool] == f.n {
 					return sel
 				}
@@ -1853,7 +1950,13 @@ func (g *guesser) failedOf(c *survey) string {
 				}
 			default:
 				if f.kinds[jsonString] == f.n && (f.values["error"]+f.values["failed"]+f.values["success"]+f.values["completed"]+f.values["done"] > 0) {
-					return "{when: {" + condKey(f.sel) + ": [error, failed, failure]}}"
+					bad := []string{"error", "failed", "failure"}
+					for _, v := range sortedNames(f.values) {
+						if len(f.values) <= 6 && !inWords(plainKey(v), "success succeeded completed complete done ok finished running pending started inprogress queued") && !slices.Contains(bad, v) {
+							bad = append(bad, v) // the tool's own word
+						}
+					}
+					return "{when: {" + condKey(f.sel) + ": " + yamlList(bad) + "}}"
 				}
 			}
 		}

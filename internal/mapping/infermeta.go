@@ -207,7 +207,7 @@ func linked(c *survey) *inferField {
 			continue
 		}
 		for _, p := range c.fields {
-			if p == f || p.scalars() < p.n || !hasWord(words(p.key()), parentWords) {
+			if p == f || p.scalars() < p.n || !hasWord(words(p.key()), parentWords) && !(c.n >= 4 && p.n >= c.n-1 && namesEarlier(p, f)) {
 				continue
 			}
 			hits, of := 0, 0
@@ -222,6 +222,21 @@ func linked(c *survey) *inferField {
 		}
 	}
 	return nil
+}
+
+// namesEarlier says that a field names, by another field's values, a record before each that
+// has it: what a parent does under whatever name.
+func namesEarlier(f, ids *inferField) bool {
+	at := make(map[string]int, len(ids.vals))
+	for k, v := range ids.vals {
+		at[v.str()] = ids.at[k]
+	}
+	for k, v := range f.vals {
+		if i, ok := at[v.str()]; !ok || i >= f.at[k] {
+			return false
+		}
+	}
+	return len(f.vals) > 0
 }
 
 // grows says whether records with one id are each other's later versions: of one kind, and
@@ -263,7 +278,7 @@ func (d *drafting) branches(c, docs *survey, id *inferField) {
 		}
 		// Another word for it: all but the first have it, and name another record with it.
 		named := hasWord(w, parentWords) || strings.Contains(plainKey(f.key()), "parent")
-		if !named && (f.n < c.n-1 || c.n < 4 || ids[f.vals[0].str()] >= f.at[0]) {
+		if !named && (f.n < c.n-1 || c.n < 4 || !namesEarlier(f, id)) {
 			continue
 		}
 		h, m := 0, 0
@@ -439,7 +454,7 @@ func (d *drafting) conversation(recs, docs *survey) {
 		}
 	}
 	// title
-	if p := find("title customtitle sessiontitle chattitle generatedtitle aititle threadname conversationtitle name summary subject topic", func(p place) bool {
+	if p := find("title customtitle sessiontitle chattitle generatedtitle aititle threadname conversationtitle name caption heading headline label summary subject topic", func(p place) bool {
 		k := plainKey(p.f.key())
 		if (k == "name" || k == "summary" || k == "subject" || k == "topic") && (p.prefix == "" || p.f.depth > 1) {
 			return false

@@ -240,11 +240,11 @@ func classOf(word string) class {
 		return classCall
 	case len(w) == 1 && hasWord(w, "tool function"), tool && hasWord(w, "exec execution block step run"):
 		return classTool
-	case hasWord(w, "reasoning thinking thought think cot"):
+	case hasWord(w, "reasoning thinking thought think cot musing pondering"):
 		return classReasoning
 	case hasWord(w, "compaction compact compacted condense condensed summarize summary compression"):
 		return classCompaction
-	case hasWord(w, "system developer reminder hook notification notice error warning info instruction"):
+	case hasWord(w, "system developer harness injected reminder hook notification notice error warning info instruction"):
 		return classSystem
 	case hasWord(w, "user human me prompt person customer you query question"), len(w) == 1 && hasWord(w, "task request"):
 		return classUser
@@ -270,13 +270,13 @@ const mainKeys = "type kind event ev evt eventtype messagetype recordtype blockt
 // A disc is a discriminator of a survey.
 type disc struct {
 	f        *inferField
-	role     bool   // says who speaks, not what it is
-	inverse  bool   // a flag that sets apart where it is false
-	flag     bool   // a bool that sets an element apart
-	presence bool   // the key itself is the word
-	says     class  // of a bool that tells who speaks: who does where it is true
-	first    string // of two words of which nothing but their turns tells who speaks: the first
-	known    int    // elements whose value is a word that is known
+	role     bool             // says who speaks, not what it is
+	inverse  bool             // a flag that sets apart where it is false
+	flag     bool             // a bool that sets an element apart
+	presence bool             // the key itself is the word
+	says     class            // of a bool that tells who speaks: who does where it is true
+	voices   map[string]class // of words that nobody knows: who speaks under them, by what they do
+	known    int              // elements whose value is a word that is known
 }
 
 // wordValue is what a discriminator may hold.
@@ -377,19 +377,29 @@ func (c *survey) discriminators() []*disc {
 	return append(out, c.presences(out)...)
 }
 
-// turns finds the field whose two values take turns where the texts are, if no word anywhere
-// says who speaks: the person is who begins.
-func (c *survey) turns(have []*disc, a *arena) *disc {
-	for _, d := range have {
+// nobody says that no word anywhere tells who speaks.
+func nobody(discs []*disc) bool {
+	for _, d := range discs {
 		if d.says != classNone {
-			return nil
+			return false
 		}
 		for v := range d.f.values {
 			if cl := classOf(v); cl == classUser || cl == classAssistant {
-				return nil
+				return false
 			}
 		}
 	}
+	return true
+}
+
+// voiceOf says whether a field may hold who speaks, under words of the tool's own.
+func voiceOf(f *inferField) bool {
+	return f.scalars() == f.n && f.prose == 0 && !f.more && len(f.values) > 1 && len(f.values) <= 8 && f.depth <= 3 && f.kinds[jsonBool] == 0
+}
+
+// turns finds the field whose two values take turns where the texts are: the person is who
+// begins.
+func (c *survey) turns(a *arena) *disc {
 	var text *inferField
 	texts, most := 0, 0
 	for _, f := range c.fields {
@@ -414,7 +424,7 @@ func (c *survey) turns(have []*disc, a *arena) *disc {
 	}
 	var best *disc
 	for _, f := range c.fields {
-		if f.scalars() < f.n || f.prose > 0 || f.more || len(f.values) > 8 || f.depth > 3 || f.kinds[jsonBool] > 0 {
+		if !voiceOf(f) {
 			continue
 		}
 		has := make(map[int]string, f.n)
@@ -440,7 +450,7 @@ func (c *survey) turns(have []*disc, a *arena) *disc {
 		if !fits || len(order) != 2 || changes*2 < len(text.at)-1 {
 			continue
 		}
-		d := &disc{f: f, role: true, first: order[0], known: f.n}
+		d := &disc{f: f, role: true, voices: map[string]class{order[0]: classUser, order[1]: classAssistant}, known: f.n}
 		if best == nil || strings.HasSuffix(plainKey(best.f.key()), "id") && !strings.HasSuffix(plainKey(f.key()), "id") || inWords(plainKey(f.key()), speakerKeys) && !inWords(plainKey(best.f.key()), speakerKeys) {
 			best = d
 		}
