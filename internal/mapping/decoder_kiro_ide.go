@@ -150,6 +150,7 @@ type sessionDecoding struct {
 	callsAt  float64
 	prefaced bool
 	empty    []string // logs that were cut before their first message
+	retold   []string // logs that were cut before their first action, and are repeated by a later one
 }
 
 // decodeSession orders what the files of a session hold.
@@ -186,15 +187,21 @@ func decodeSession(ctx context.Context, g group, out *decoding) error {
 		return ctx.Err()
 	}
 	slices.SortStableFunc(d.logs, func(a, b *executionLog) int { return cmp.Compare(a.start, b.start) })
-	if place != "" { // which tells more than a log that was cut before its first message
-		d.logs = slices.DeleteFunc(d.logs, func(l *executionLog) bool {
-			nothing := d.cut[l.path] != "" && l.prompt == "" && l.items == 0
-			if nothing {
-				d.empty = append(d.empty, l.path)
-			}
-			return nothing
-		})
-	}
+	all := slices.Clone(d.logs)
+	d.logs = slices.DeleteFunc(d.logs, func(l *executionLog) bool {
+		switch {
+		case d.cut[l.path] == "" || l.acts:
+			return false
+		case place != "" && l.prompt == "" && len(l.tells) == 0: // the session tells more
+			d.empty = append(d.empty, l.path)
+			return true
+		}
+		later := slices.ContainsFunc(all, func(o *executionLog) bool { return o.start > l.start && o.tells[l.prompt] > 0 })
+		if later {
+			d.retold = append(d.retold, l.path)
+		}
+		return later
+	})
 	var gone []string
 	logOf := make([]*executionLog, len(history)+1)
 	for i := range history {
@@ -222,9 +229,12 @@ func decodeSession(ctx context.Context, g group, out *decoding) error {
 	}
 	d.emit(math.Inf(1))
 	for _, path := range slices.Sorted(maps.Keys(d.cut)) {
-		if slices.Contains(d.empty, path) {
+		switch {
+		case slices.Contains(d.empty, path):
 			d.broken(d.cut[path] + ": no message stands before it")
-		} else {
+		case slices.Contains(d.retold, path):
+			d.broken(d.cut[path] + ": a later log repeats the turn, and was read instead")
+		default:
 			d.broken(d.cut[path] + ": what stands before it was read")
 		}
 	}

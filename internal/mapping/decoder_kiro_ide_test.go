@@ -286,6 +286,8 @@ func TestKiroCutLogs(t *testing.T) {
 		{"before its first message, beside a session that tells of it", map[string]string{"b": `{"executionId":"e2","chatSessionId":"s-1","startTime":2,"input":{"data":{"mess`,
 			"../../workspace-sessions/L3Nydi9zaG9w/s-1.json": `{"history":[{"message":{"role":"user","content":"one"}},{"message":{"role":"assistant","content":"On it."},"executionId":"e2"}]}`},
 			"user one, assistant On it.", "unexpected end of JSON input, at byte 78: no message stands before it", ""},
+		{"behind its prompt, repeated by a later log", map[string]string{"b": log[:strings.Index(log, ",\"actions")], "c": ideLog("s-1", "e2", "2", "two", before("one", "first")+says("second"))},
+			"user one, assistant first, user two, assistant second", "unexpected end of JSON input, at byte 119: a later log repeats the turn, and was read instead", ""},
 		{"no JSON at all behind the ids", map[string]string{"a": `{"executionId":"e1","chatSessionId":"s-1"]}`},
 			"", "", "no message stands before its end: invalid character ']' after object key:value pair, at byte 42"},
 	} {
