@@ -10,20 +10,43 @@ import (
 // A finder looks for one text. It compares two bytes of the text, the rarest, at 32 places
 // at once, and the whole text where both fit. That runs at memory speed whatever the text;
 // with bytes.IndexByte for the rarest byte, a text of frequent letters was five times slower.
+//
+// Where k and s stand for more than themselves, both bytes are of one stretch without them, so
+// that their distance is the same in every spelling. A stretch of one letter is met too often;
+// a text that has no better one is looked for as it is, and once more where its other spellings
+// may be.
 type finder struct {
-	text  string // in lower case
-	rare  pair
-	folds bool  // k and s stand for more than themselves
-	most  int   // bytes that a match may have
-	found *bool // what the answer goes to
+	text    string // in lower case
+	stretch int    // where in text the stretch begins; -1: there is none, folds is set
+	rare    pair   // of the stretch; the places are counted from its beginning
+	folds   bool   // k and s stand for more than themselves
+	most    int    // bytes that a match may have
+	found   *bool  // what the answer goes to
 }
 
 func newFinder(text string, fold bool, found *bool) *finder {
 	f := &finder{text: lowerASCII(text), found: found, most: len(text)}
-	if n := strings.Count(f.text, "k") + strings.Count(f.text, "s"); fold && n > 0 {
-		f.folds, f.most = true, len(text)+n*(len(`\u017f`)-1)
+	n := strings.Count(f.text, "k") + strings.Count(f.text, "s")
+	if !fold || n == 0 {
+		f.rare = rarest(f.text)
+		return f
 	}
-	f.rare = rarest(f.text)
+	f.folds, f.most = true, len(text)+n*(len(`\u017f`)-1)
+	f.stretch, f.rare = -1, rarest(f.text)
+	best := 0
+	for start := 0; start < len(f.text); {
+		length := strings.IndexAny(f.text[start:], "ks")
+		if length < 0 {
+			length = len(f.text) - start
+		}
+		if part := f.text[start : start+length]; part != "" {
+			p := rarest(part)
+			if how := p.rarity(); how > best {
+				best, f.stretch, f.rare = how, start, p
+			}
+		}
+		start += length + 1
+	}
 	return f
 }
 
@@ -42,46 +65,66 @@ func lower(c byte) byte {
 	return c
 }
 
-// anyIn lets finders look at one piece: seen is called for each that finds its
-// text in w. The relatives of k and s are looked for once for all of them; nearly no piece
-// holds any.
-func anyIn(w []byte, finders []*finder, seen func(*finder) (more bool)) {
-	looked, relatives := false, false
-	for _, f := range finders {
-		found := f.in(w)
-		if !found && f.folds {
-			if !looked {
-				looked, relatives = true, holdsRelatives(w)
-			}
-			found = relatives && f.inFolded(w)
-		}
-		if found && !seen(f) {
-			return
-		}
-	}
-}
-
-// in reports whether w holds the text as it is, letter case aside.
+// in reports whether w holds the text.
 func (f *finder) in(w []byte) bool {
 	if f.text == "" {
 		return true
 	}
+	before := max(0, f.stretch)
 	for at := f.rare.next(w, 0); at >= 0; at = f.rare.next(w, at+1) {
-		if len(w)-at < len(f.text) {
-			break
-		}
-		if f.matches(w[at:]) {
+		if f.ahead(w[at:], f.text[before:]) && f.behind(w[:at], f.text[:before]) {
 			return true
+		}
+	}
+	if f.stretch < 0 && holdsRelatives(w) {
+		for at := range w {
+			if f.ahead(w[at:], f.text) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// matches reports whether w begins with the text, every byte for itself.
-func (f *finder) matches(w []byte) bool {
-	w = w[:len(f.text)]
-	for i, c := range w {
-		if lower(c) != f.text[i] {
+// ahead reports whether w begins with text.
+func (f *finder) ahead(w []byte, text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case len(w) > 0 && lower(w[0]) == c:
+			w = w[1:]
+		case f.folds && (c == 'k' || c == 's'):
+			n := foldedLen(w, c)
+			if n == 0 {
+				return false
+			}
+			w = w[n:]
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// behind reports whether w ends with text.
+func (f *finder) behind(w []byte, text string) bool {
+	for i := len(text) - 1; i >= 0; i-- {
+		c := text[i]
+		switch {
+		case len(w) > 0 && lower(w[len(w)-1]) == c:
+			w = w[:len(w)-1]
+		case c == 'k' || c == 's':
+			n := 0
+			for _, most := range foldedLens {
+				if at := len(w) - most; at >= 0 && foldedLen(w[at:], c) == most {
+					n = most
+				}
+			}
+			if n == 0 {
+				return false
+			}
+			w = w[:len(w)-n]
+		default:
 			return false
 		}
 	}
@@ -93,6 +136,7 @@ func (f *finder) matches(w []byte) bool {
 var (
 	kelvin, longS             = []byte("\u212a"), []byte("\u017f")
 	kelvinEscape, longSEscape = []byte(`\u212a`), []byte(`\u017f`)
+	foldedLens                = [...]int{len(kelvin), len(longS), len(kelvinEscape)}
 	escapes                   = pair{at: [2]int{1, 3}, byte: [2]byte{'u', '1'}}
 )
 
@@ -107,59 +151,6 @@ func holdsRelatives(w []byte) bool {
 		}
 	}
 	return false
-}
-
-// inFolded is in for matches that hold such a character. They are rare, so it looks for the
-// characters and tries the text around each.
-func (f *finder) inFolded(w []byte) bool {
-	tried := 0
-	around := func(at int) bool {
-		for tried = max(tried, at-f.most+1); tried <= at; tried++ {
-			if f.matchesFolded(w[tried:]) {
-				return true
-			}
-		}
-		return false
-	}
-	for _, char := range [][]byte{kelvin, longS} {
-		tried = 0
-		for at := 0; ; at++ {
-			i := bytes.Index(w[at:], char)
-			if i < 0 {
-				break
-			}
-			if at += i; around(at) {
-				return true
-			}
-		}
-	}
-	tried = 0
-	for at := escapes.next(w, 0); at >= 0; at = escapes.next(w, at+1) {
-		if foldedLen(w[at:], 'k')+foldedLen(w[at:], 's') > 0 && around(at) {
-			return true
-		}
-	}
-	return false
-}
-
-// matchesFolded is matches where k and s may also be their relatives.
-func (f *finder) matchesFolded(w []byte) bool {
-	for i := range len(f.text) {
-		c := f.text[i]
-		switch {
-		case len(w) > 0 && lower(w[0]) == c:
-			w = w[1:]
-		case c == 'k' || c == 's':
-			n := foldedLen(w, c)
-			if n == 0 {
-				return false
-			}
-			w = w[n:]
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // foldedLen is the length of the character in front of w that folds into c, 0 if none does.
@@ -187,19 +178,20 @@ type pair struct {
 // case: counted over JSON with English text and code. The others are rare.
 const frequent = "e\x00 toasnir\\\"ulcdpmh0:1f2b,-/.g_w345y689{}7v=x()[]kjzq"
 
+func rank(c byte) int {
+	if n := strings.IndexByte(frequent, c); n >= 0 {
+		return n
+	}
+	return len(frequent)
+}
+
 // rarest picks the two bytes of text that transcripts hold least often.
 func rarest(text string) (p pair) {
-	rank := func(i int) int {
-		if n := strings.IndexByte(frequent, text[i]); n >= 0 {
-			return n
-		}
-		return len(frequent)
-	}
 	for i := range len(text) {
 		switch {
-		case i == 0 || rank(i) > rank(p.at[0]):
+		case i == 0 || rank(text[i]) > rank(text[p.at[0]]):
 			p.at[0], p.at[1] = i, p.at[0]
-		case i == 1 || rank(i) > rank(p.at[1]):
+		case i == 1 || rank(text[i]) > rank(text[p.at[1]]):
 			p.at[1] = i
 		}
 	}
@@ -207,6 +199,14 @@ func rarest(text string) (p pair) {
 		p.byte = [2]byte{text[p.at[0]], text[p.at[1]]}
 	}
 	return p
+}
+
+// rarity says how seldom both bytes are met: more is better, 0 is a pair of one byte.
+func (p *pair) rarity() int {
+	if p.at[0] == p.at[1] {
+		return 0
+	}
+	return rank(p.byte[0]) + rank(p.byte[1])
 }
 
 // next finds the first place at or after from where both bytes of the pair fit but for bit

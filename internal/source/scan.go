@@ -102,12 +102,8 @@ func NewFinder(needles []Needle) *Finder {
 }
 
 // In reports whether one of the needles occurs in p.
-func (f *Finder) In(p []byte) (found bool) {
-	anyIn(p, f.finders, func(*finder) bool {
-		found = true
-		return false
-	})
-	return found
+func (f *Finder) In(p []byte) bool {
+	return slices.ContainsFunc(f.finders, func(f *finder) bool { return f.in(p) })
 }
 
 var pieces = sync.Pool{New: func() any { b := make([]byte, pieceBytes+pieceOverlap); return &b }}
@@ -145,10 +141,9 @@ func scanPieces(ctx context.Context, r io.Reader, finders []*finder, buf []byte)
 		}
 		n, err := io.ReadFull(r, buf[end:])
 		end += n
-		anyIn(buf[:end], finders, func(f *finder) bool {
-			*f.found = true
-			return true
-		})
+		for _, f := range finders {
+			*f.found = *f.found || f.in(buf[:end])
+		}
 		if err != nil {
 			return ignoreEOF(err)
 		}
