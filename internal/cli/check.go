@@ -192,9 +192,9 @@ func (a *app) checkHomes(ctx context.Context, all []*mapping.Mapping) (read []st
 				switch {
 				case ctx.Err() != nil:
 					return read, ctx.Err()
-				case errors.Is(err, mapping.ErrUnsupported), errors.Is(err, mapping.ErrNotAccepted), err != nil:
+				case err != nil:
 					s := sum(m.Sources[f.Sources[0]].ID)
-					s.failed = append(s.failed, err.Error())
+					s.failed = append(s.failed, err.Error()+a.missed(ctx, m, f, err))
 				}
 				if source != "" {
 					sum(source).files++
@@ -212,12 +212,31 @@ func (a *app) checkHomes(ctx context.Context, all []*mapping.Mapping) (read []st
 	return read, nil
 }
 
+// missed says what the sources lacked in a file that none of them accepts.
+func (a *app) missed(ctx context.Context, m *mapping.Mapping, f mapping.File, err error) string {
+	if !errors.Is(err, mapping.ErrNotAccepted) || errors.Is(err, mapping.ErrOtherVersion) {
+		return ""
+	}
+	sniff, err := mapping.SniffFile(ctx, f.Path)
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, try := range m.Attempts(ctx, f, sniff) {
+		fmt.Fprintf(&b, "; %s: %s", try.Source, try.Why)
+	}
+	return b.String()
+}
+
 func (s *sourceSum) add(c *chat.Conversation) {
 	s.conversations++
 	s.messages += len(c.Messages)
 	s.records += c.Read.Records
 	s.used += c.Read.Used
 	s.broken += len(c.Read.Broken) + c.Read.BrokenMore
+	if why := c.Read.Incomplete; why != "" && !slices.Contains(s.failed, why) { // of a statement that fails all rows say the same
+		s.failed = append(s.failed, why)
+	}
 	for what, n := range c.Read.Skipped {
 		s.skipped[what] += n
 	}

@@ -66,6 +66,37 @@ func (a *app) openSet() (*mapping.Set, error) {
 	return set, nil
 }
 
+// mappingAs is the name under which --as is known: that of a mapping, or of the one in a file,
+// which is used for this run.
+func (a *app) mappingAs(command, as string) (string, error) {
+	if !strings.HasSuffix(as, ".yaml") {
+		return as, nil
+	}
+	set, err := a.openSet()
+	if err != nil {
+		return "", err
+	}
+	name, err := set.Add(as)
+	if err != nil {
+		return "", wrong("parlance %s: --as: %v", command, err)
+	}
+	return name, nil
+}
+
+// again are the flags of all commands as they were given, for a command that goes on from here.
+func (a *app) again() string {
+	var b strings.Builder
+	for _, f := range []struct {
+		name string
+		dirs []string
+	}{{"--home", a.homes}, {"--root", a.roots}, {"--mappings", a.mappings}} {
+		for _, dir := range f.dirs {
+			b.WriteString(" " + f.name + " " + shellWord(dir))
+		}
+	}
+	return b.String()
+}
+
 // envs are the homes to be read: the user's own, or those of --home.
 func (a *app) envs() ([]mapping.Env, error) {
 	named, err := mapping.NamedRoots(mappings.FS)

@@ -66,14 +66,10 @@ Exit codes: 0 a mapping reads the file and nothing is left over, 1 something is 
 }
 
 func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
-	if strings.HasSuffix(f.as, ".yaml") {
-		set, err := a.openSet()
-		if err != nil {
-			return err
-		}
-		if f.as, err = set.Add(f.as); err != nil {
-			return wrong("parlance explain: --as: %v", err)
-		}
+	typed := f.as
+	var err error
+	if f.as, err = a.mappingAs("explain", f.as); err != nil {
+		return err
 	}
 	h, err := a.open()
 	if err != nil {
@@ -101,7 +97,7 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 	if e.Look != nil {
 		withoutSecrets(e.Look.Fields)
 	}
-	p := &explanation{Explanation: e, what: what, f: f}
+	p := &explanation{Explanation: e, what: what, as: typed, again: a.again(), f: f}
 	e.Next = p.next()
 	if !f.all {
 		nearest := 0
@@ -222,9 +218,11 @@ func (a *app) explainFolder(ctx context.Context, h *history.History, dir string)
 // An explanation is an Explanation on its way to a person.
 type explanation struct {
 	*mapping.Explanation
-	what string // as it was typed
-	f    explainFlags
-	b    strings.Builder
+	what  string // as it was typed, as is as
+	as    string
+	again string // the flags of all commands that were given
+	f     explainFlags
+	b     strings.Builder
 }
 
 // A summary fits a screen: that is what these are for.
@@ -628,7 +626,7 @@ func (p *explanation) sums() {
 		p.put("  incomplete %s", p.Incomplete)
 	}
 	if p.Messages == 0 {
-		if p.Records.Records == 0 && p.Excluded == 0 {
+		if p.Records.Records == 0 && p.Excluded == 0 && p.Incomplete == "" {
 			p.put("there is nothing in this file yet")
 		} else if p.Excluded == 0 {
 			p.put("no message came out of this file")
@@ -806,21 +804,21 @@ func (p *explanation) next() []string {
 	switch {
 	case p.Verdict == mapping.VerdictUnknown:
 		if l := p.Look; l.Kind != "binary" && l.Kind != "empty" && len(l.Fields)+len(l.Tables) > 0 || l.Kind == "text" {
-			out = append(out, "parlance infer "+file+" --name my > my.yaml")
+			out = append(out, "parlance infer "+file+p.again+" --name my > my.yaml")
 		}
 		return out
 	case p.f.line > 0:
 		return nil
 	}
 	as := ""
-	if p.f.as != "" {
-		as = " --as " + shellWord(p.f.as)
+	if p.as != "" {
+		as = " --as " + shellWord(p.as)
 	}
 	if p.Verdict == mapping.VerdictWhole {
 		if len(p.Heads) > 0 && p.Chosen != nil && p.Chosen.By == "pattern" {
-			out = append(out, "parlance show "+shellWord(p.Heads[0].ID))
+			out = append(out, "parlance show "+shellWord(p.Heads[0].ID)+p.again)
 		} else {
-			out = append(out, "parlance show "+file+as)
+			out = append(out, "parlance show "+file+as+p.again)
 		}
 		return out
 	}
@@ -828,22 +826,22 @@ func (p *explanation) next() []string {
 		// "line 12", or "record 12 (where that is)"
 		_, n, _ := strings.Cut(p.NoRule[0].At[0], " ")
 		n, _, _ = strings.Cut(n, " ")
-		out = append(out, "parlance explain "+file+as+" --line "+n)
+		out = append(out, "parlance explain "+file+as+p.again+" --line "+n)
 	}
 	if len(p.BrokenAt) > 0 && p.BrokenAt[0].Line > 0 && len(p.NoRule) == 0 {
-		out = append(out, "parlance explain "+file+as+" --line "+itoa(p.BrokenAt[0].Line))
+		out = append(out, "parlance explain "+file+as+p.again+" --line "+itoa(p.BrokenAt[0].Line))
 	}
 	if len(p.NoRule) > 0 || p.Messages == 0 && p.Records.Records > 0 {
 		if p.Mapping == "built-in" {
 			mine := p.Provider + ".yaml"
 			out = append(out, "parlance mapping "+p.Provider+" > "+mine+", change it, then   parlance check "+mine,
-				"parlance explain "+file+" --as "+mine)
+				"parlance explain "+file+" --as "+mine+p.again)
 		} else {
 			out = append(out, "change "+p.Mapping+", then  parlance check "+shellWord(p.Mapping))
 		}
 	}
 	if r := p.Records; p.Chosen != nil && p.Chosen.By == "content" && r.NoRule*2 > r.Records {
-		out = append(out, "parlance infer "+file+" --name my > my.yaml   (it may be another tool's)")
+		out = append(out, "parlance infer "+file+p.again+" --name my > my.yaml   (it may be another tool's)")
 	}
 	return out
 }

@@ -43,7 +43,7 @@ id that no other has, or the path of a file, of which all conversations are prin
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "md", "md (Markdown), text, html (one page), messages (the whole model as JSON), or turns (JSON for a page)")
-	flags.StringVar(&f.as, "as", "", "read the file with this `provider`'s mapping")
+	flags.StringVar(&f.as, "as", "", "read the file with this `provider`'s mapping, or with a mapping file (NAME.yaml)")
 	flags.BoolVar(&f.all, "all", false, "reasoning, system and abandoned messages too")
 	flags.BoolVar(&f.follow, "follow", false, "keep printing as the conversation grows")
 	flags.IntVar(&f.tokens, "tokens", 0, "print about this many tokens at most, and count the rest; 0 = everything")
@@ -70,6 +70,9 @@ func (a *app) show(ctx context.Context, what string, f *showFlags) error {
 	}
 	var err error
 	if f.redact, err = a.redactor("show", f.raw); err != nil {
+		return err
+	}
+	if f.as, err = a.mappingAs("show", f.as); err != nil {
 		return err
 	}
 	h, err := a.open()

@@ -62,7 +62,7 @@ func (d *drafting) draft() (Draft, error) {
 		}
 	}
 	out.YAML = text
-	out.Summary = d.summary(out.Name, got)
+	out.Summary = d.summary(out.Name, text, got)
 	return out, nil
 }
 
@@ -520,7 +520,7 @@ func (d *drafting) when() string {
 }
 
 // summary is for people: what was found and what comes next.
-func (d *drafting) summary(name string, o *outcome) []string {
+func (d *drafting) summary(name, text string, o *outcome) []string {
 	var roles []string
 	for _, r := range chat.Roles {
 		if n := o.byRole[r]; n > 0 {
@@ -537,34 +537,9 @@ func (d *drafting) summary(name string, o *outcome) []string {
 	if len(o.noRule) > 0 {
 		out = append(out, "no rule yet: "+tally(o.noRule))
 	}
-	doubts, gaps := d.doubts(d.best.rules)
-	for _, list := range [][]metaLine{d.meta, d.common, d.tree} {
-		for _, m := range list {
-			if m.score < doubtBelow {
-				doubts++
-			}
-		}
-	}
-	gaps += len(d.warnings)
-	out = append(out, fmt.Sprintf("doubtful guesses, marked \"# ?\": %d; gaps, marked GAP: %d", doubts, gaps))
+	out = append(out, fmt.Sprintf("doubtful guesses, marked \"# ?\": %d; gaps, marked GAP: %d", strings.Count(text, doubtMark+"\n"), strings.Count(text, gapMark)))
 	out = append(out, o.problems...)
 	return append(out, fmt.Sprintf("next: save it as %s.yaml, then: parlance check %s.yaml", name, name))
-}
-
-func (d *drafting) doubts(list []*guess) (doubts, gaps int) {
-	for _, g := range list {
-		switch {
-		case g.gap != "":
-			gaps++
-		case g.score < doubtBelow && g.as != actSkip && g.as != "":
-			doubts++
-		}
-		for _, sub := range [][]*guess{g.first, g.all} {
-			x, y := d.doubts(sub)
-			doubts, gaps = doubts+x, gaps+y
-		}
-	}
-	return doubts, gaps
 }
 
 // extend drafts a mapping that starts from another, whose source reads this file.

@@ -450,6 +450,8 @@ func (g *guesser) speakers(discs []*disc, elems []*value, texts [][]string) map[
 		if !ds.role && ds.f.kinds[jsonNumber] == 0 {
 			if t := g.answerer(texts[d], elems); t != "" {
 				out[fmt.Sprint(d, "\x00", t)] = classAssistant
+			} else if t := g.asker(texts[d], elems); t != "" {
+				out[fmt.Sprint(d, "\x00", t)] = classUser
 			}
 			continue
 		}
@@ -505,6 +507,34 @@ func (g *guesser) speakers(discs []*disc, elems []*value, texts [][]string) map[
 		}
 	}
 	return out
+}
+
+// asker is the word under which the person speaks, where the model has one and the person has
+// none that is known: the one that begins, and stands before the model's answers.
+func (g *guesser) asker(texts []string, elems []*value) string {
+	first, last := "", ""
+	before, answers := map[string]int{}, 0
+	for i, t := range texts {
+		switch cl := classOf(t); {
+		case cl == classUser:
+			return ""
+		case cl == classAssistant:
+			if answered := classOf(last) == classAssistant; last != "" && !answered {
+				answers++
+				before[last]++
+			}
+			last = t
+		case cl == classNone && t != "" && proseBelow(elems[i], 0, g.a):
+			if first == "" {
+				first = t
+			}
+			last = t
+		}
+	}
+	if answers < 2 || before[first]*10 < answers*8 {
+		return ""
+	}
+	return first
 }
 
 // voices finds the field that holds who speaks where no word is known for it: by what they do,

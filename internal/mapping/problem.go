@@ -60,6 +60,7 @@ const (
 	codeNeverFound  = "PL033" // a selector that no test record ever satisfied
 	codeOverlap     = "PL034" // two mappings that accept the same files or records
 	codeNews        = "PL035" // records of a test that no rule knows
+	codeDraft       = "PL036" // what a draft left to be done
 	codeTestFailed  = "PL040" // a problem again: what a test expects is not what came
 	codeTestContent = "PL041" // the sample of a test cannot be read
 )

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"parlance/internal/source"
 )
@@ -176,7 +177,39 @@ func (s *Set) LoadFile(path string) (*Mapping, []Problem, error) {
 		}
 		return s.base("")(wanted)
 	})
-	return m, problems, nil
+	return m, append(problems, unfinished(path, data)...), nil
+}
+
+const (
+	gapMark   = "# GAP "
+	doubtMark = " # ?"
+)
+
+// unfinished warns of what a draft of infer marked and nobody has looked at: without it, the
+// test that the draft made of its own guesses says that all is well.
+func unfinished(path string, data []byte) (out []Problem) {
+	doubts, first := 0, Problem{}
+	for i, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimRight(line, "\r")
+		at := Problem{File: path, Line: i + 1, Code: codeDraft, Warning: true, Source: line}
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), gapMark); ok {
+			at.Col = 1 + utf8.RuneCountInString(line[:strings.Index(line, gapMark)])
+			at.Msg, at.Hint = "a gap of the draft: "+text, "write what belongs there, and take the line away"
+			out = append(out, at)
+		}
+		if before, ok := strings.CutSuffix(line, doubtMark); ok {
+			if doubts++; doubts == 1 {
+				first = at
+				first.Col = 2 + utf8.RuneCountInString(before)
+			}
+		}
+	}
+	if doubts > 0 {
+		first.Msg = fmt.Sprintf("%s of doubt (%s) left in the draft, the first here", plural(doubts, "mark"), strings.TrimSpace(doubtMark))
+		first.Hint = "look at what it reads (parlance explain FILE --as " + filepath.Base(path) + "), and take the marks away that are right"
+		out = append(out, first)
+	}
+	return out
 }
 
 // unreadable is the problem of a file whose bytes are not to be had.
