@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,5 +167,49 @@ func TestDatabasesOfOtherVersions(t *testing.T) {
 	}
 	if ids(l) != "heath:good" || len(got) != 2 || got[lost] != "it has no table messages" || got[renamed] != "it has no column chats.title" {
 		t.Errorf("got %q, %v", ids(l), got)
+	}
+}
+
+// A database of which only a part can be read gives that part, and says what it lacks. One that
+// is merely older, and one that has all, say nothing; no conversation is read by two sources.
+func TestDatabasesReadInPart(t *testing.T) {
+	const ends, sides = "CREATE TABLE ends (chat, state)", "CREATE TABLE sides (id, parent)"
+	for _, row := range []struct {
+		name, want, ids string
+		change          []string
+	}{
+		{"whole", "", "brook:one brook:side one", []string{ends, sides, "INSERT INTO ends VALUES ('one', 1)", "INSERT INTO sides VALUES ('one', 'one')"}},
+		{"merely older", "", "brook:one", nil},
+		{"a column of a table that both read", "it has no column chats.title, which source now reads", "brook:one", []string{ends, "ALTER TABLE chats RENAME COLUMN title TO name"}},
+		{"a column of the table that only the newer reads", "it has no column ends.state, which source now reads", "brook:one", []string{"CREATE TABLE ends (chat)"}},
+		{"a part that nothing stands in for", "it has no column sides.parent, which source side reads", "brook:one", []string{ends, "CREATE TABLE sides (id)", "INSERT INTO ends VALUES ('one', 1)"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t, "brook")
+			w.database(".brook/a.db", w.ago(hour), append([]string{"INSERT INTO chats VALUES ('one', 'One', NULL, NULL, 0)", "INSERT INTO messages VALUES ('one', 1, 'user', 'a heron')"}, row.change...)...)
+			l, err := w.open().List(context.Background(), Filter{Limit: -1, Subagents: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range l.Rows {
+				got = append(got, r.FullID())
+				if r.Messages != 1 {
+					t.Errorf("%s: %d messages", r.FullID(), r.Messages)
+				}
+			}
+			slices.Sort(got)
+			if strings.Join(got, " ") != row.ids {
+				t.Errorf("got %q", got)
+			}
+			said := ""
+			for _, p := range l.Problems {
+				_, what, _ := strings.Cut(p.Reason, "read in part: it is of a version that the mapping does not know: ")
+				said += what
+			}
+			if said != row.want {
+				t.Errorf("said %q, want %q; %v", said, row.want, l.Problems)
+			}
+		})
 	}
 }

@@ -142,6 +142,34 @@ sources:
 conversation: {id: doc:id}
 messages: [{as: {from: role, map: {user: user, assistant: assistant}}, text: text}]
 `,
+	// Two generations of a database, and a part of it that came later.
+	"brook": `
+parlance: 1
+name: brook
+sources:
+  - id: now
+    paths: ["~/.brook/*.db"]
+    container: sqlite
+    list: SELECT c.id, c.title FROM chats c
+    sql: SELECT m.role, m.text FROM messages m JOIN ends e ON e.chat = m.chat WHERE m.chat = :id
+    needs: {chats: [id, title], messages: [chat, role, text], ends: [chat, state]}
+  - id: side
+    paths: ["~/.brook/*.db"]
+    container: sqlite
+    kind: subagent
+    list: SELECT 'side ' || id AS id FROM sides
+    sql: SELECT m.role, m.text FROM messages m WHERE 'side ' || m.chat = :id
+    needs: {messages: [chat, role, text], sides: [id, parent]}
+  - id: old
+    paths: ["~/.brook/*.db"]
+    container: sqlite
+    list: SELECT id FROM chats
+    sql: SELECT role, text FROM messages WHERE chat = :id
+    needs: {chats: [id], messages: [chat, role, text]}
+    instead: now
+conversation: {id: doc:id}
+messages: [{as: {from: role, map: {user: user, assistant: assistant}}, text: text}]
+`,
 	"locked": `
 parlance: 1
 name: locked

@@ -155,7 +155,11 @@ func (m *Mapping) Attempts(ctx context.Context, f File, s *Sniff) []Attempt {
 		a := Attempt{Provider: m.Name, Source: src.ID, Pattern: f.FoundBy(i)}
 		rd := &reading{m: m, src: src, file: f, opts: &ReadOptions{Keep: func(*chat.Message) bool { return false }, SkipToolText: true},
 			emit: func(*chat.Conversation) error { return errStop }}
-		rd.try(ctx, s, &a)
+		if stood := slices.IndexFunc(out, func(o Attempt) bool { return o.Source == src.instead }); stood >= 0 && out[stood].Accepts {
+			a.Why = "reads only what source " + src.instead + " does not"
+		} else {
+			rd.try(ctx, s, &a)
+		}
 		if a.Pattern != "" {
 			a.step += 4
 		}

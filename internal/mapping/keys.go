@@ -196,6 +196,7 @@ var keyTable = []keyInfo{
 	{In: inSource, Name: "broken", Kind: kindText, About: "sqlite: column that says what is wrong with a row; such a row is counted and named, and nothing else is read of it", Example: "broken: problem"},
 	{In: inSource, Name: "log", Kind: kindText, About: "sqlite: column that holds a whole log of JSON lines; each of them is a record, in place of the row", Example: "log: archive"},
 	{In: inSource, Name: "needs", Kind: kindListMap, For: []string{"sqlite"}, About: "tables and columns that must be there, else the next source is tried", Example: "needs: {chats: [id, title]}"},
+	{In: inSource, Name: "instead", Kind: kindText, For: []string{"sqlite"}, About: "id of an earlier source; this one reads only the databases that the earlier one does not accept", Example: "instead: database"},
 	{In: inSource, Name: "conversation_start", Kind: kindRegexp, For: []string{"text"}, About: "begins a conversation; its named groups are doc:NAME", Example: "conversation_start: '^# chat at (?P<at>.*)$'"},
 	{In: inSource, Name: "lines", Kind: kindMaps, Of: inLine, For: []string{"text"}, About: "kinds of lines; the first that matches names it", Example: "lines: [{kind: user, match: '^> (?P<text>.*)$'}]"},
 

@@ -35,6 +35,9 @@ func (l *loader) sources(f *fields) {
 			l.at(codeDuplicate, at, where, fmt.Sprintf("a second source %q", shorten(s.ID)), fmt.Sprintf("the first stands in line %d", line))
 		}
 		ids[s.ID] = n.line
+		if s.instead != "" && !slices.ContainsFunc(l.m.Sources, func(o *Source) bool { return o.ID == s.instead && o.Container == "sqlite" }) {
+			l.at(codeUndefined, n.get("instead"), dot(sub(path, i), "instead"), fmt.Sprintf("no sqlite source %q stands above", shorten(s.instead)), "instead takes the id of an earlier source")
+		}
 		l.m.Sources = append(l.m.Sources, s)
 	}
 }
@@ -320,7 +323,7 @@ func (l *loader) databaseKeys(f *fields, s *Source) {
 		s.sql, s.sqlPos = l.sql(v, at, f.keys["list"] != nil), v.pos()
 	}
 	s.jsonCols, s.packed, s.log, s.broken = texts(f.vals["json"]), texts(f.vals["packed"]), f.text("log"), f.text("broken")
-	s.needs = l.needs(f)
+	s.needs, s.instead = l.needs(f), f.text("instead")
 }
 
 func (l *loader) needs(f *fields) (out []tableNeed) {

@@ -98,6 +98,7 @@ type Source struct {
 	log       string // column whose lines are the records
 	broken    string // column that says what is wrong with a row
 	needs     []tableNeed
+	instead   string // id of the source that must not accept the database
 	listPos   pos
 	sqlPos    pos
 

@@ -42,7 +42,7 @@ const (
 	codeStepOrder   = "PL015"
 	codeStepPlace   = "PL016" // a step or a form of expression that does not belong here
 	codeCondition   = "PL017"
-	codeUndefined   = "PL018" // a use, messages, lookup, sidecar, layer or extends that is not there
+	codeUndefined   = "PL018" // a use, messages, source, lookup, sidecar, layer or extends that is not there
 	codeCircle      = "PL019" // a circle, or rules nested too deeply
 	codeUnreachable = "PL020"
 	codeField       = "PL021" // a field that does not fit what its rule makes

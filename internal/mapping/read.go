@@ -85,7 +85,9 @@ var ErrNotAccepted = errors.New("no source of the mapping accepts this file")
 
 // ErrOtherVersion is wrapped for a database that has some of the tables that a source reads, and
 // not all: a version of the tool wrote it that the mapping does not know. It is an ErrNotAccepted.
-var ErrOtherVersion = fmt.Errorf("%w: it is of a version that the mapping does not know", ErrNotAccepted)
+var ErrOtherVersion = fmt.Errorf("%w: %w", ErrNotAccepted, errNewer)
+
+var errNewer = errors.New("it is of a version that the mapping does not know")
 
 // ErrUnsupported is wrapped by Read for a file whose source says that it cannot be read.
 var ErrUnsupported = errors.New("cannot be read")
@@ -110,10 +112,14 @@ func (m *Mapping) Read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*chat.Conversation) error) error {
 	m.prepare()
 	accepted, nothing := false, false
+	took := map[string]bool{} // sources
 	var reason error
 	for _, i := range f.Sources {
 		src := m.Sources[i]
 		if opts.Source != "" && src.ID != opts.Source {
+			continue
+		}
+		if took[src.instead] {
 			continue
 		}
 		if src.Unsupported != "" {
@@ -143,7 +149,7 @@ func (m *Mapping) read(ctx context.Context, f File, opts ReadOptions, fn func(*c
 		if !ok {
 			continue
 		}
-		accepted = true
+		accepted, took[src.ID] = true, true
 		if src.Container != "sqlite" {
 			break
 		}
@@ -940,7 +946,8 @@ func (f File) mayRead(src int, path string) bool {
 // and whatever else stands outside of the records. It costs one list query for a database.
 // ok is false if this kind of file can only be known by reading it (jsonl, text); nothing
 // is handed over then. Fields that only records tell are empty. A database that no source
-// accepts is ErrNotAccepted.
+// accepts is ErrNotAccepted. One of which a source lacks what it reads gives an error after the
+// conversations that the others read in it.
 func (m *Mapping) Heads(ctx context.Context, f File, fn func(*chat.Conversation) error) (ok bool, err error) {
 	m.prepare()
 	for _, i := range f.Sources {
@@ -949,39 +956,57 @@ func (m *Mapping) Heads(ctx context.Context, f File, fn func(*chat.Conversation)
 			return false, nil
 		}
 	}
-	accepted := false
+	took := map[string]bool{} // sources
 	for _, i := range f.Sources {
-		rd := &reading{m: m, src: m.Sources[i], file: f, opts: &ReadOptions{}, emit: fn}
-		took, err := rd.heads(ctx)
+		src := m.Sources[i]
+		if took[src.instead] {
+			continue
+		}
+		rd := &reading{m: m, src: src, file: f, opts: &ReadOptions{}, emit: fn}
+		ok, err := rd.heads(ctx)
 		if err != nil {
 			return true, err
 		}
-		accepted = accepted || took
-	}
-	if len(f.Sources) > 0 && !accepted {
-		if lacks := m.lacks(f); lacks != "" {
-			return true, fmt.Errorf("%s: %w: it has %s", f.Path, ErrOtherVersion, lacks)
+		if ok {
+			took[src.ID] = true
 		}
-		return true, fmt.Errorf("%s: %w", f.Path, ErrNotAccepted)
 	}
-	return accepted, nil
+	switch id, lacks := m.lacks(f, took); {
+	case len(f.Sources) == 0 || len(took) > 0 && lacks == "":
+		return len(took) > 0, nil
+	case lacks == "":
+		return true, fmt.Errorf("%s: %w", f.Path, ErrNotAccepted)
+	case len(took) == 0:
+		return true, fmt.Errorf("%s: %w: it has %s", f.Path, ErrOtherVersion, lacks)
+	default:
+		return true, fmt.Errorf("%s: read in part: %w: it has %s, which source %s reads", f.Path, errNewer, lacks, id)
+	}
 }
 
-// lacks says what a database of which some tables are known has not, "" if none are known.
-func (m *Mapping) lacks(f File) string {
+// lacks says what a database of which some tables are known has not for the first source that
+// does not accept it, "" if none are known. Beside sources that took it, those tables count that
+// only the other reads: without any of them the database is merely older.
+func (m *Mapping) lacks(f File, took map[string]bool) (id, lacks string) {
+	if len(took) == len(f.Sources) {
+		return "", ""
+	}
 	db, err := source.OpenDB(f.Path)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	defer db.Close()
 	for _, i := range f.Sources {
+		src := m.Sources[i]
+		if took[src.ID] || took[src.instead] {
+			continue
+		}
 		known, missing := false, ""
-		for _, need := range m.Sources[i].needs {
+		for _, need := range src.needs {
 			have, err := db.Columns(need.table)
 			if err != nil {
-				return ""
+				return "", ""
 			}
-			switch known = known || len(have) > 0; {
+			switch known = known || len(have) > 0 && !m.reads(f, took, src.ID, need.table); {
 			case missing != "":
 			case len(have) == 0:
 				missing = "no table " + need.table
@@ -994,10 +1019,28 @@ func (m *Mapping) lacks(f File) string {
 			}
 		}
 		if known && missing != "" {
-			return missing
+			return src.ID, missing
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// reads says whether a source that took f reads a table: the one that stands in for the source
+// of that id, if there is one, or any.
+func (m *Mapping) reads(f File, took map[string]bool, id, table string) bool {
+	found := false
+	for _, i := range f.Sources {
+		src := m.Sources[i]
+		if !took[src.ID] {
+			continue
+		}
+		has := slices.ContainsFunc(src.needs, func(n tableNeed) bool { return n.table == table })
+		if src.instead == id {
+			return has
+		}
+		found = found || has
+	}
+	return found
 }
 
 // Keys reads only the copied.prefix keys of a conversation.
