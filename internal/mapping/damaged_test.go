@@ -94,3 +94,38 @@ func TestLookupKeepsOneTable(t *testing.T) {
 		t.Errorf("%d tables are kept", n)
 	}
 }
+
+// TestBeginnings: a line without an end is being written if it may be the beginning of a
+// record. Anything else is damage, and said to be, even where it is all there is.
+func TestBeginnings(t *testing.T) {
+	m := load(t, `
+sources: [{id: log, paths: ["~/*.jsonl"], container: jsonl, when: {who: {exists: true}}}]
+messages: [{as: user, text: say}]
+`)
+	whole := `{"who":"me","say":"one"}` + "\n"
+	for _, row := range []struct {
+		name, text string
+		torn       bool
+		broken     int
+		refused    bool
+	}{
+		{"a record is begun", whole + ` {"who":"m`, true, 0, false},
+		{"a picture behind it", whole + "\x89PNG\xff", false, 1, false},
+		{"NUL bytes behind it", whole + "\x00\x00\x00", false, 1, false},
+		{"nothing but a beginning", `{"wh`, false, 0, false},
+		{"nothing but blanks", "\n  \n", false, 0, false},
+		{"nothing but NUL bytes", "\x00\x00\x00", false, 0, true},
+		{"nothing but a picture", "\x89PNG\xff", false, 0, true},
+	} {
+		env := homeWith(t, map[string]string{"a.jsonl": row.text})
+		files, _ := m.Find(context.Background(), env)
+		var rep chat.Report
+		err := m.Read(context.Background(), files[0], ReadOptions{}, func(c *chat.Conversation) error {
+			rep = c.Read
+			return nil
+		})
+		if rep.Torn != row.torn || len(rep.Broken) != row.broken || (err != nil) != row.refused {
+			t.Errorf("%s: torn %v, broken %v, %v", row.name, rep.Torn, rep.Broken, err)
+		}
+	}
+}

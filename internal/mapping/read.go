@@ -433,7 +433,7 @@ func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
 	accepted, refused, n, blank := rd.src.when == nil, false, 0, true
 	err = source.Lines(ctx, f, func(l source.Line) error {
 		rd.a.reset()
-		blank = blank && (l.Open || skipSpace(view(l.Data), 0) == len(l.Data))
+		blank = blank && (skipSpace(view(l.Data), 0) == len(l.Data) || l.Open && begun(view(l.Data)))
 		if rec, ok := parseObject(view(l.Data), &rd.a); ok {
 			n++
 			x.rec, x.recIndex = rec, n
@@ -455,6 +455,21 @@ func (rd *reading) acceptsLines(ctx context.Context) (bool, error) {
 		return false, errNothing
 	}
 	return accepted && !refused, nil
+}
+
+// notWhole counts a line that is no object: its tool is writing it, or something is wrong.
+func (rd *reading) notWhole(l source.Line) {
+	if l.Open && begun(view(l.Data)) {
+		rd.torn = true
+	} else {
+		rd.fail(l.N, "not one whole JSON object")
+	}
+}
+
+// begun says whether a text may be the beginning of an object, as a line is while it is written.
+func begun(text string) bool {
+	at := skipSpace(text, 0)
+	return at < len(text) && text[at] == '{'
 }
 
 // errNothing ends the reading of a file that holds nothing yet: a session that was opened
@@ -496,10 +511,8 @@ func (rd *reading) runLines(ctx context.Context) (bool, error) {
 		switch {
 		case ok:
 			s.record(rec, rec.raw, chat.Origin{Line: l.N, Offset: l.Offset})
-		case l.Open:
-			rd.torn = true
 		default:
-			rd.fail(l.N, "not one whole JSON object")
+			rd.notWhole(l)
 		}
 		return nil
 	}
@@ -736,10 +749,8 @@ func (rd *reading) runDocuments(ctx context.Context) (bool, error) {
 				return err
 			}
 			held, number = strings.Clone(text), l.N
-		} else if l.Open {
-			rd.torn = true
 		} else {
-			rd.fail(l.N, "not one whole JSON object")
+			rd.notWhole(l)
 		}
 		return nil
 	})

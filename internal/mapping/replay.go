@@ -44,11 +44,7 @@ func (rd *reading) runReplay(ctx context.Context) (bool, error) {
 		rd.a.reset()
 		line, ok := parseObject(text, &rd.a)
 		if !ok {
-			if l.Open {
-				rd.torn = true
-			} else {
-				rd.fail(l.N, "not one whole JSON object")
-			}
+			rd.notWhole(l)
 			return nil
 		}
 		if why := edit(&root, p, x, line, &room); why != "" {
