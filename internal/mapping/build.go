@@ -381,6 +381,9 @@ func (b *builder) dedupe(r *recordRun, m *made) *made {
 		b.open.m, b.open.msg, b.open.input = m, *m.Message, &strings.Builder{}
 		b.open.input.WriteString(m.Input)
 	}
+	if b.said.m == m {
+		b.said.m = nil // the whole took the place of its pieces: the next piece begins another
+	}
 	if m.source.more {
 		b.said = growing{m: m, msg: *m.Message, input: &strings.Builder{}, again: b.said.again}
 		b.said.input.WriteString(m.Text)

@@ -120,3 +120,45 @@ messages:
 		})
 	}
 }
+
+// TestPiecesAndThenTheWhole: the whole takes the place of its pieces, a torn answer keeps its
+// own, and the pieces of the next one begin it.
+func TestPiecesAndThenTheWhole(t *testing.T) {
+	m := load(t, `parlance: 1
+name: acme
+sources: [{id: log, paths: ["~/*.jsonl"], container: jsonl}]
+same:
+  - {as: assistant, by: text, keep: last, prefix: true}
+messages:
+  - {when: {ask: {exists: true}}, as: user, text: ask}
+  - {when: {say: {exists: true}}, as: assistant, more: true, text: say}
+  - {when: {whole: {exists: true}}, as: assistant, text: whole}
+`)
+	for _, row := range []struct{ name, log, want string }{
+		{"one after the other", `{"ask":"a"}|{"say":"Let "}|{"say":"me."}|{"whole":"Let me."}|{"say":"It "}|{"say":"is."}|{"whole":"It is."}`, "user a; assistant Let me.; assistant It is."},
+		{"torn, then asked again", `{"ask":"a"}|{"say":"Let "}|{"ask":"b"}|{"say":"It "}|{"say":"is."}|{"whole":"It is."}`, "user a; assistant Let ; user b; assistant It is."},
+		{"torn at the end", `{"ask":"a"}|{"say":"Let "}|{"whole":"Let me."}|{"say":"It "}`, "user a; assistant Let me.; assistant It "},
+		{"the same twice", `{"say":"It "}|{"whole":"It is."}|{"ask":"a"}|{"say":"It "}|{"whole":"It is."}`, "assistant It is.; user a; assistant It is."},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			env := homeWith(t, map[string]string{"a.jsonl": strings.ReplaceAll(row.log, "|", "\n") + "\n"})
+			files, _ := m.Find(context.Background(), env)
+			for _, keep := range []bool{true, false} {
+				var got []string
+				if err := m.Read(context.Background(), files[0], ReadOptions{Keep: func(*chat.Message) bool { return keep }}, func(c *chat.Conversation) error {
+					for _, msg := range c.Messages {
+						got = append(got, string(msg.Role)+" "+msg.Text)
+					}
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if s := strings.Join(got, "; "); keep && s != row.want {
+					t.Errorf("got %q, want %q", s, row.want)
+				} else if n := strings.Count(row.want, ";") + 1; len(got) != n {
+					t.Errorf("keep %v: %d messages, want %d", keep, len(got), n)
+				}
+			}
+		})
+	}
+}
