@@ -73,11 +73,12 @@ hold all its words, but not the phrase, follow. Without a query it is list.`,
 
 // listMemoryBytes is a soft limit: a listing keeps little, so that collecting more often
 // costs little and a conversation of any size peaks at about that.
-// What stays of each file, should all have to be looked into, is allowed on top: a limit below
-// what is needed would have everything collected all the time.
+// What stays of each file that was found, and of each that had to be looked into, is allowed on
+// top: a limit below what is needed would have everything collected all the time.
 const (
 	listMemoryBytes = 56 << 20
-	rowMemoryBytes  = 4 << 10
+	fileMemoryBytes = 1 << 10
+	rowMemoryBytes  = 1 << 10
 )
 
 func (a *app) list(cmd *cobra.Command, q history.Query) error {
@@ -95,7 +96,7 @@ func (a *app) list(cmd *cobra.Command, q history.Query) error {
 	done := a.progress(&q.Filter)
 	if tell := q.Progress; os.Getenv("GOMEMLIMIT") == "" {
 		q.Progress = func(done, found int) {
-			debug.SetMemoryLimit(listMemoryBytes + int64(done)*rowMemoryBytes)
+			debug.SetMemoryLimit(listMemoryBytes + int64(found)*fileMemoryBytes + int64(done)*rowMemoryBytes)
 			if tell != nil {
 				tell(done, found)
 			}

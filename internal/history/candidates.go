@@ -40,7 +40,6 @@ type file struct {
 	m         *mapping.Mapping
 	hint      string // what its path says about the id
 	settled   bool   // nothing in the file can make the id another one
-	fold      string // its path, folded, and behind it the hint if that does not stand in it
 	kind      string // its provider and sources: what is alike in all such files
 	sqlite    bool   // at least one source reads it as a database
 	document  bool   // read whole, as one JSON value
@@ -54,6 +53,15 @@ func (f *file) packed() bool {
 	return strings.HasSuffix(f.Path, ".gz") || strings.HasSuffix(f.Path, ".zst")
 }
 
+// folded is its path, folded, and behind it the hint if that does not stand in it.
+func (f *file) folded() string {
+	path, hint := chat.Fold(filepath.ToSlash(f.Path)), chat.Fold(f.hint)
+	if !strings.Contains(path, hint) {
+		path += "\n" + hint
+	}
+	return path
+}
+
 // sourceIndex is the place of a source in the mapping.
 func (f *file) sourceIndex(id string) int {
 	return slices.IndexFunc(f.m.Sources, func(s *mapping.Source) bool { return s.ID == id })
@@ -61,10 +69,7 @@ func (f *file) sourceIndex(id string) int {
 
 func newFile(m *mapping.Mapping, found mapping.File) *file {
 	hint, settled := m.HintID(found)
-	f := &file{File: found, m: m, hint: hint, settled: settled, fold: chat.Fold(filepath.ToSlash(found.Path)), bound: found.ModTime.Add(boundSlack)}
-	if fold := chat.Fold(hint); !strings.Contains(f.fold, fold) {
-		f.fold += "\n" + fold
-	}
+	f := &file{File: found, m: m, hint: hint, settled: settled, bound: found.ModTime.Add(boundSlack)}
 	f.subagents, f.lines = len(found.Sources) > 0, true
 	var readable []int
 	for _, i := range found.Sources {

@@ -17,8 +17,10 @@ import (
 const (
 	// cwdFilesMax files are asked for their working directories, by a look at their first
 	// cwdEndsBytes: some ten milliseconds. Most tools keep a folder for each project, and the
-	// newest file of every folder comes first.
+	// newest file of every folder comes first. If cwdBatch of them tell nothing new, no more
+	// are asked.
 	cwdFilesMax  = 256
+	cwdBatch     = 64
 	cwdEndsBytes = 4 << 10
 	// Larger documents and databases are not read for this alone.
 	cwdDocumentBytes = 1 << 20
@@ -65,20 +67,26 @@ func (h *History) cwds(ctx context.Context, files []*file, wanted []string) []st
 		}
 		return ctx.Err()
 	}
-	var g errgroup.Group
-	g.SetLimit(h.workers)
-	for _, f := range files {
-		g.Go(func() error {
-			// What cannot be read is said when it is read for its own sake.
-			if f.sqlite {
-				_, _ = f.m.Heads(ctx, f.File, note)
+	for batch := range slices.Chunk(files, cwdBatch) {
+		known := len(seen)
+		var g errgroup.Group
+		g.SetLimit(h.workers)
+		for _, f := range batch {
+			g.Go(func() error {
+				// What cannot be read is said when it is read for its own sake.
+				if f.sqlite {
+					_, _ = f.m.Heads(ctx, f.File, note)
+					return nil
+				}
+				drop := func(*chat.Message) bool { return false }
+				_ = f.m.Read(ctx, f.File, mapping.ReadOptions{Head: cwdEndsBytes, SkipToolText: true, Keep: drop}, note)
 				return nil
-			}
-			drop := func(*chat.Message) bool { return false }
-			_ = f.m.Read(ctx, f.File, mapping.ReadOptions{Head: cwdEndsBytes, SkipToolText: true, Keep: drop}, note)
-			return nil
-		})
+			})
+		}
+		_ = g.Wait()
+		if len(seen) == known {
+			break
+		}
 	}
-	_ = g.Wait()
 	return slices.Sorted(maps.Keys(seen))
 }

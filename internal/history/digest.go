@@ -248,7 +248,8 @@ func (t *tally) digest(f *file, touched, now time.Time, has func(id string) bool
 	if d.q.needle != "" {
 		d.names(c, &out.verdict)
 	}
-	return out
+	sum := *out // apart from the tally, which holds the conversation
+	return &sum
 }
 
 // names looks at what a conversation and its checkpoints are called.

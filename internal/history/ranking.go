@@ -58,7 +58,10 @@ func (r *ranking) at(i int) *found {
 
 // all are all of them in order, in a list of the caller's own.
 func (r *ranking) all() []*found {
-	all := slices.Concat(r.head, r.tail)
+	all := r.unordered()
 	slices.SortFunc(all[len(r.head):], r.compare)
 	return all
 }
+
+// unordered are all of them, the head first, in a list of the caller's own.
+func (r *ranking) unordered() []*found { return slices.Concat(r.head, r.tail) }

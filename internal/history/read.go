@@ -192,7 +192,7 @@ func (r *run) another(ctx context.Context, child *file, id string, try func(memb
 			}
 		}
 	}
-	if isUUID(id) && uuidForm.MatchString(child.fold) {
+	if isUUID(id) && uuidForm.MatchString(child.folded()) {
 		return nil, false // this tool names its files by their ids; the parent is gone
 	}
 	for _, f := range rest {

@@ -193,10 +193,10 @@ func (s *searching) named(ctx context.Context, all []*item) (done bool, err erro
 // subagent inside of that.
 func (f *file) mayBe(id string) bool {
 	hint := chat.Fold(f.hint)
-	if isUUID(id) && strings.Contains(f.fold, id[:8]) {
+	if isUUID(id) && strings.Contains(f.folded(), id[:8]) {
 		return true // some tools put the beginning of the id into the name
 	}
-	return id != "" && (hint == id || strings.HasPrefix(id, hint+"/") || len(id) >= idMinBytes && strings.Contains(f.fold, id))
+	return id != "" && (hint == id || strings.HasPrefix(id, hint+"/") || len(id) >= idMinBytes && strings.Contains(f.folded(), id))
 }
 
 // work is what one worker does with an item: filter its raw bytes, read it, judge what is in it.
@@ -306,7 +306,7 @@ func (s *searching) look(ctx context.Context, f *file) (traces, error) {
 		s.r.problem(f.Provider, f.Path, err, f.bound)
 	}
 	var t traces
-	t.phrase, t.words = plan.match(seen[:len(plan.needles)], f.fold)
+	t.phrase, t.words = plan.match(seen[:len(plan.needles)], f.folded())
 	// Of a subagent only its id or a checkpoint counts, and these are phrases.
 	t.words = t.words && (!f.subagents || s.b.subagents)
 	switch rest := slices.Contains(seen[len(plan.needles):], true); {
@@ -498,24 +498,29 @@ func (s *searching) compare(a, b *found) int {
 	if s.q.needle == "" {
 		ra, rb = 0, 0
 	}
-	return cmp.Or(cmp.Compare(ra, rb), b.row.Updated.Compare(a.row.Updated), cmp.Compare(a.row.FullID(), b.row.FullID()),
-		cmp.Compare(a.row.File, b.row.File), cmp.Compare(a.row.Row, b.row.Row))
+	if c := cmp.Or(cmp.Compare(ra, rb), b.row.Updated.Compare(a.row.Updated)); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.row.FullID(), b.row.FullID()), cmp.Compare(a.row.File, b.row.File), cmp.Compare(a.row.Row, b.row.Row))
 }
 
 // exact are the conversations that the needle names whole; nothing else counts beside them.
 func (s *searching) exact() []*found {
+	if s.q.needle == "" {
+		return nil
+	}
 	for _, named := range []func(*found) bool{
 		func(f *found) bool { return f.idWhole },
 		func(f *found) bool { return f.uuidWhole },
 		func(f *found) bool { return f.uuidCopied },
 	} {
 		var out []*found
-		for _, f := range s.ranked.all() {
+		for _, f := range s.ranked.unordered() {
 			if named(f) {
 				out = append(out, f)
 			}
 		}
-		if out != nil {
+		if slices.SortFunc(out, s.compare); out != nil {
 			return out
 		}
 	}

@@ -43,7 +43,7 @@ func (s *searching) sift(ctx context.Context, it *item) (hope, error) {
 	f, plan := m.f, s.plan(m.f)
 	// An id may be put together from several lines, but then by other characters than these.
 	whole := !strings.ContainsFunc(s.q.needle, func(c rune) bool { return c > unicode.MaxASCII || !plain(byte(c)) })
-	lines := f.lines && f.Size >= s.h.siftFrom && !strings.Contains(f.fold, s.q.needle) &&
+	lines := f.lines && f.Size >= s.h.siftFrom && !strings.Contains(f.folded(), s.q.needle) &&
 		(whole || !s.q.idLike() && !s.b.subagents)
 	if plan.every || !lines && m.rows == nil || s.q.words != nil && len(plan.words) == 0 {
 		return hopePhrase, nil

@@ -199,13 +199,14 @@ func (rd *reading) pattern(dir, relative string) (root, rest string, ok bool) {
 	return root, rest, rd.file.mayRead(rd.src.index, root)
 }
 
-func escapeGlob(s string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(s)
-}
+// A replacer is built when it is first used, which takes longer than opening a file.
+var (
+	globEscaper   = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
+	globUnescaper = strings.NewReplacer(`\*`, `*`, `\?`, `?`, `\[`, `[`, `\{`, `{`)
+)
 
-func unescapeGlob(s string) string {
-	return strings.NewReplacer(`\*`, `*`, `\?`, `?`, `\[`, `[`, `\{`, `{`).Replace(s)
-}
+func escapeGlob(s string) string   { return globEscaper.Replace(s) }
+func unescapeGlob(s string) string { return globUnescaper.Replace(s) }
 
 // openDB opens the database and says whether this source's needs hold.
 func (rd *reading) openDB() (*source.DB, bool, error) {
