@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"parlance/internal/chat"
 	"parlance/internal/history"
@@ -114,5 +115,62 @@ func TestTurnsBehindAnAbandonedBranch(t *testing.T) {
 		if len(doc.Turns) != 2 || doc.Turns[0].Text != "stays" || doc.Turns[1].Text != "instead" || doc.Earlier != 0 {
 			t.Errorf("%s: got %s", what, out.String())
 		}
+	}
+}
+
+// A conversation that stands in a database and in a file of its own has a stamp of both: a poll
+// reads nothing while neither has changed, and whichever does is noticed.
+func TestTurnsStampOfTwoStores(t *testing.T) {
+	home := t.TempDir()
+	if err := os.CopyFS(home, os.DirFS("../../testdata/providers/devin/home/")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	poll := func(stamp string) (now string, unchanged bool) {
+		t.Helper()
+		var out, errw bytes.Buffer
+		args := []string{"--home", home, "show", "quiet-heron", "--format", "turns"}
+		if stamp != "" {
+			args = append(args, "--stamp", stamp)
+		}
+		if code := Run(args, nil, &out, &errw); code != exitFound {
+			t.Fatalf("exit %d, %s", code, errw.String())
+		}
+		var doc struct {
+			Stamp     string
+			Unchanged bool
+			Turns     []json.RawMessage
+		}
+		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if doc.Unchanged != (len(doc.Turns) == 0) {
+			t.Errorf("unchanged %v with %d turns", doc.Unchanged, len(doc.Turns))
+		}
+		return doc.Stamp, doc.Unchanged
+	}
+	stamp, _ := poll("")
+	if stamp == "" {
+		t.Fatal("there is no stamp")
+	}
+	for i, rel := range []string{"transcripts/quiet-heron.json", "sessions.db", "sessions.db-wal"} {
+		if now, unchanged := poll(stamp); !unchanged || now != stamp {
+			t.Errorf("before %s: stamp %s, then %s, unchanged %v", rel, stamp, now, unchanged)
+		}
+		path := filepath.Join(home, ".local/share/devin/cli", rel)
+		if filepath.Ext(rel) == ".db-wal" {
+			if err := os.WriteFile(path, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := time.Now().Add(time.Duration(i+1) * time.Hour)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+		now, unchanged := poll(stamp)
+		if unchanged || now == stamp {
+			t.Errorf("%s changed: stamp %s, then %s, unchanged %v", rel, stamp, now, unchanged)
+		}
+		stamp = now
 	}
 }

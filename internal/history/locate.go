@@ -18,8 +18,9 @@ type Place struct {
 	Closed   string // why no source can read it, "" if one can
 
 	h    *History
-	f    *file // nil: not looked for yet, or not known
-	sure bool  // the path names what was asked for
+	f    *file   // nil: not looked for yet, or not known
+	sure bool    // the path names what was asked for
+	with []*file // others whose paths name the same conversation
 }
 
 // Files are all those in which the messages of the place's conversation stand, Path first;
@@ -54,37 +55,54 @@ func (h *History) fileAt(ctx context.Context, path string) *file {
 }
 
 // Stamp tells one state of a place from the next: "<size>-<time of the last change in ns>" of
-// its file, of a database with the log beside it. Of several files it is the sum and the latest,
-// and a sum over all that their names, sizes and times say. It is "" if the file is not there.
-// known is Files': without it a conversation may grow and keep its stamp.
+// its file, of a database with the log beside it. Of several files, and of a conversation that
+// stands in several places, of which the longest is read, it is the sum and the latest, and a sum
+// over all that their names, sizes and times say. It is "" if the file is not there. known is
+// Files': without it a conversation may grow and keep its stamp.
 func (p Place) Stamp(ctx context.Context) (stamp string, known bool) {
 	files, known := p.Files(ctx)
-	if len(files) == 1 {
+	if len(files) == 1 && len(p.with) == 0 {
 		return fileStamp(files[0]), known
 	}
-	size, at, sum := int64(0), int64(0), fnv.New64a()
-	for _, path := range files {
-		info, err := os.Stat(path)
-		if err != nil {
-			continue
+	for _, f := range p.with {
+		if f.m.Alone(f.File) {
+			files = append(files, f.Path)
+		} else {
+			files = append(files, f.m.Parts(ctx, f.File)...)
 		}
-		size, at = size+info.Size(), max(at, info.ModTime().UnixNano())
-		fmt.Fprintf(sum, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())
+	}
+	size, at, sum := int64(0), int64(0), fnv.New64a()
+	slices.Sort(files)
+	for _, path := range slices.Compact(files) {
+		if n, changed, ok := fileState(path); ok {
+			size, at = size+n, max(at, changed)
+			fmt.Fprintf(sum, "%s\x00%d\x00%d\x00", path, n, changed)
+		}
 	}
 	return fmt.Sprintf("%d-%d-%016x", size, at, sum.Sum64()), known
 }
 
 // fileStamp is the stamp of a single file.
 func fileStamp(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
+	size, at, ok := fileState(path)
+	if !ok {
 		return ""
 	}
-	at := info.ModTime()
-	if wal, err := os.Stat(path + "-wal"); err == nil && wal.ModTime().After(at) {
-		at = wal.ModTime()
+	return fmt.Sprintf("%d-%d", size, at)
+}
+
+// fileState is a file's size and the time of its last change in ns, of a database with the log
+// beside it; ok is false if the file is not there.
+func fileState(path string) (size, at int64, ok bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, 0, false
 	}
-	return fmt.Sprintf("%d-%d", info.Size(), at.UnixNano())
+	at = info.ModTime().UnixNano()
+	if wal, err := os.Stat(path + "-wal"); err == nil {
+		at = max(at, wal.ModTime().UnixNano())
+	}
+	return info.Size(), at, true
 }
 
 // Is says whether a stamp still holds.
@@ -93,7 +111,7 @@ func (p Place) Is(ctx context.Context, stamp string) bool {
 		return false
 	}
 	if strings.Count(stamp, "-") == 1 { // of a single file: nothing has to be looked for
-		return fileStamp(p.Path) == stamp
+		return len(p.with) == 0 && fileStamp(p.Path) == stamp
 	}
 	now, _ := p.Stamp(ctx)
 	return now == stamp
@@ -101,7 +119,8 @@ func (p Place) Is(ctx context.Context, stamp string) bool {
 
 // Locate says where the conversation is that what names, for the price of listing files: what
 // is a path, or an id, or a part of one, as for Load. Files whose paths name the id are the
-// only answer; if there are none, all files are whose paths do not tell what ids are in them.
+// answer, and the same providers' databases, which may hold it too; if there are none, all files
+// are whose paths do not tell what ids are in them.
 func (h *History) Locate(ctx context.Context, what string) ([]Place, error) {
 	path := h.path(what)
 	named := strings.ContainsAny(what, `/\`)
@@ -133,9 +152,47 @@ func (h *History) Locate(ctx context.Context, what string) ([]Place, error) {
 	}
 	switch {
 	case len(sure) > 0:
-		return sure, nil
+		return append(copiesOf(sure), besides(sure, other)...), nil
 	case isFile(path):
 		return []Place{{Path: path, h: h, sure: true}}, nil
 	}
 	return other, nil
+}
+
+// placesMax bounds what is looked at for copies: a part of an id that more paths name is one of
+// many conversations, of which none will be read.
+const placesMax = 64
+
+// copiesOf lets each of the places know the others of its conversation.
+func copiesOf(sure []Place) []Place {
+	for i := range sure[:min(len(sure), placesMax)] {
+		for j := range sure[:min(len(sure), placesMax)] {
+			a, b := sure[i].f, sure[j].f
+			if i != j && b.Provider == a.Provider && a.hint != "" && chat.Fold(b.hint) == chat.Fold(a.hint) {
+				sure[i].with = append(sure[i].with, b)
+			}
+		}
+	}
+	return sure
+}
+
+// besides are the databases among others that may hold what the sure places name.
+func besides(sure, other []Place) (out []Place) {
+	if len(sure) > placesMax {
+		return nil
+	}
+	for _, p := range other {
+		if !p.f.sqlite {
+			continue
+		}
+		for _, s := range sure {
+			if s.Provider == p.Provider {
+				p.with = append(p.with, s.f)
+			}
+		}
+		if p.with != nil {
+			out = append(out, p)
+		}
+	}
+	return out
 }
