@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"parlance/internal/render"
 	"parlance/internal/source"
 )
 
@@ -46,7 +48,7 @@ func TestLimitsAreInTheManual(t *testing.T) {
 // TestMessagesNameTheirLimit: whatever ends at a limit says its name, in the package that holds it.
 func TestMessagesNameTheirLimit(t *testing.T) {
 	var code strings.Builder
-	for _, dir := range []string{"source", "mapping", "cli"} {
+	for _, dir := range []string{"source", "mapping", "cli", "mcpserver"} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -66,6 +68,7 @@ func TestMessagesNameTheirLimit(t *testing.T) {
 		"patternMaxBytes":      "a longer text is matched by its beginning",
 		"unpackMemoryMaxBytes": "the decoder says it: window size exceeded",
 		"nestMax":              "a pattern that names itself stands for no place",
+		"sessionIdleMax":       "a client that is forgotten is told to begin a session",
 	}
 	for _, l := range source.Limits() {
 		said := regexp.MustCompile("[\"`][^\"`\n]*\\b" + l.Name + "\\b[^\"`\n]*[\"`]").MatchString(code.String())
@@ -73,7 +76,20 @@ func TestMessagesNameTheirLimit(t *testing.T) {
 			t.Errorf("%s: in a message: %v", l.Name, said)
 		}
 	}
-	if !strings.Contains(code.String(), "const configMaxBytes = 1 << 20\n") || source.ConfigMaxBytes != 1<<20 {
-		t.Error("configMaxBytes: the table has another")
+	// Packages that may not import the table have the same numbers.
+	for value, same := range map[string]bool{
+		"configMaxBytes = 1 << 20":    source.ConfigMaxBytes == 1<<20,
+		"requestMaxBytes = 64 << 20":  source.RequestMaxBytes == 64<<20,
+		"pendingMax = 4096":           source.PendingMax == 4096,
+		"pendingMaxBytes = 256 << 20": source.PendingMaxBytes == 256<<20,
+		"argumentMaxBytes = 4096":     source.ArgumentMaxBytes == 4096,
+		"sessionIdleMax = time.Hour":  source.SessionIdleMax == time.Hour,
+	} {
+		if written := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(value), " = ", " += ") + `\n`).MatchString(code.String()); !written || !same {
+			t.Errorf("%s: the code has another, or the table: %v, %v", value, written, same)
+		}
+	}
+	if source.TokensMax != render.TokensMax {
+		t.Error("tokensMax: the table has another")
 	}
 }

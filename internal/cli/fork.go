@@ -46,7 +46,7 @@ equals the newest wins. Without SEARCH it is the newest conversation.`,
 
 func (a *app) fork(cmd *cobra.Command, search string, o render.ForkOptions) error {
 	if o.Tokens < render.TokensMin || o.Tokens > render.TokensMax {
-		return wrong("parlance fork: --tokens %d: it takes a number from %d to %d", o.Tokens, render.TokensMin, render.TokensMax)
+		return wrong("parlance fork: --tokens %d: it takes a number from %d to tokensMax (%d)", o.Tokens, render.TokensMin, render.TokensMax)
 	}
 	h, err := a.open()
 	if err != nil {

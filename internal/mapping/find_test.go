@@ -351,9 +351,9 @@ func TestFindLimits(t *testing.T) {
 		files  int
 		err    string
 	}{
-		{"files", globLimits{files: 2, folders: 100, deep: 100}, 2, "more than 2 files: the rest is left out"},
-		{"folders", globLimits{files: 100, folders: 2, deep: 100}, -1, "more than 2 folders: the rest is left out"},
-		{"deep", globLimits{files: 100, folders: 100, deep: 2}, 3, "more than 2 folders deep: the rest is left out"},
+		{"files", globLimits{files: 2, folders: 100, deep: 100}, 2, "more files than foundMax (2): the rest is left out"},
+		{"folders", globLimits{files: 100, folders: 2, deep: 100}, -1, "more folders than foldersMax (2): the rest is left out"},
+		{"deep", globLimits{files: 100, folders: 100, deep: 2}, 3, "deeper than foldersMaxDepth (2): the rest is left out"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"parlance/internal/source"
 )
 
 // globLimits bound one walk. Real stores stay far below: they are there for a pattern that
@@ -22,7 +24,7 @@ type globLimits struct {
 	deep    int // folders that one "**" steps down
 }
 
-var defaultGlobLimits = globLimits{files: 1_000_000, folders: 1_000_000, deep: 64}
+var defaultGlobLimits = globLimits{files: source.FoundMax, folders: source.FoldersMax, deep: source.FoldersMaxDepth}
 
 // A walker finds the files of many places in one walk: every folder is read once, however
 // many patterns pass through it, and only names that fit are looked at.
@@ -104,7 +106,7 @@ func (w *walker) folder(dir string, steps []step, sure bool) {
 		return
 	}
 	if w.folders++; w.folders > w.limits.folders {
-		w.halt(dir, fmt.Errorf("more than %d folders: the rest is left out", w.limits.folders))
+		w.halt(dir, fmt.Errorf("more folders than foldersMax (%d): the rest is left out", w.limits.folders))
 		return
 	}
 	entries, err := readFolder(dir)
@@ -184,7 +186,7 @@ func (w *walker) try(name string, s step, next, fits []step) ([]step, []step) {
 func (w *walker) tooDeep(dir string, steps []step) []step {
 	return slices.DeleteFunc(steps, func(s step) bool {
 		if s.deep > w.limits.deep {
-			w.problem(dir, fmt.Errorf("more than %d folders deep: the rest is left out", w.limits.deep))
+			w.problem(dir, fmt.Errorf("deeper than foldersMaxDepth (%d): the rest is left out", w.limits.deep))
 		}
 		return s.deep > w.limits.deep
 	})
@@ -323,7 +325,7 @@ func (w *walker) file(path string, mode fs.FileMode, fits []step, link bool, loo
 		return
 	}
 	if len(w.found) >= w.limits.files {
-		w.halt(path, fmt.Errorf("more than %d files: the rest is left out", w.limits.files))
+		w.halt(path, fmt.Errorf("more files than foundMax (%d): the rest is left out", w.limits.files))
 		return
 	}
 	w.found = append(w.found, foundFile{path: path, info: info, places: places, link: link})

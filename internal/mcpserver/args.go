@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// textMaxBytes bounds an argument that is looked for: what is longer is no search but a
+	// argumentMaxBytes bounds an argument that is looked for: what is longer is no search but a
 	// mistake, and would be looked for in gigabytes.
-	textMaxBytes = 4096
+	argumentMaxBytes = 4096
 	// shownRunes is how much of a wrong argument is quoted.
 	shownRunes = 60
 )
@@ -222,8 +222,8 @@ func (p *param) read(raw json.RawMessage) (value any, problem string) {
 	switch {
 	case p.enum != nil && !slices.Contains(p.enum, s):
 		return nil, shown(raw) + " is none of its values"
-	case !p.long && len(s) > textMaxBytes:
-		return nil, fmt.Sprintf("%d bytes; at most %d are looked for", len(s), textMaxBytes)
+	case !p.long && len(s) > argumentMaxBytes:
+		return nil, fmt.Sprintf("%d bytes; at most argumentMaxBytes (%d) are looked for", len(s), argumentMaxBytes)
 	}
 	return s, ""
 }

@@ -300,7 +300,7 @@ func FuzzURI(f *testing.F) {
 	f.Add("claude_code:7a1e/agent-1#2", 3)
 	f.Add("a b:é%?&=+", 1)
 	f.Fuzz(func(t *testing.T, id string, page int) {
-		if id == "" || len(id) > textMaxBytes || page < 1 {
+		if id == "" || len(id) > argumentMaxBytes || page < 1 {
 			return
 		}
 		gotID, gotPage, err := parseURI(conversationURI(id, page))

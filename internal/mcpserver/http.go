@@ -18,8 +18,8 @@ import (
 const (
 	// httpPath is where the one endpoint is.
 	httpPath = "/mcp"
-	// sessionIdle is how long a client may be silent before what is kept for it is forgotten.
-	sessionIdle = time.Hour
+	// sessionIdleMax is how long a client may be silent before what is kept for it is forgotten.
+	sessionIdleMax = time.Hour
 	// headerPatience is how long a client may take for its headers.
 	headerPatience = 10 * time.Second
 )
@@ -53,11 +53,11 @@ func ServeHTTP(ctx context.Context, h History, l net.Listener, errw io.Writer, o
 		return err
 	}
 	streamable := server.NewStreamableHTTPServer(t.mcp,
-		server.WithSessionIdleTTL(sessionIdle), server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler)))
+		server.WithSessionIdleTTL(sessionIdleMax), server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler)))
 	mux := http.NewServeMux()
 	mux.Handle(httpPath, streamable)
 	web := &http.Server{
-		Handler:           guard(l.Addr(), http.MaxBytesHandler(mux, messageMaxBytes)),
+		Handler:           guard(l.Addr(), http.MaxBytesHandler(mux, requestMaxBytes)),
 		ReadHeaderTimeout: headerPatience,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),

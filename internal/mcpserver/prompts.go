@@ -43,8 +43,8 @@ func prompt(about, text string) *mcp.GetPromptResult {
 // argument is what was given for a prompt, bounded as a tool's is.
 func argument(req mcp.GetPromptRequest, name string) (string, error) {
 	s := strings.TrimSpace(req.Params.Arguments[name])
-	if len(s) > textMaxBytes {
-		return "", fmt.Errorf("%s: %d bytes; at most %d are looked for", name, len(s), textMaxBytes)
+	if len(s) > argumentMaxBytes {
+		return "", fmt.Errorf("%s: %d bytes; at most argumentMaxBytes (%d) are looked for", name, len(s), argumentMaxBytes)
 	}
 	return s, nil
 }
@@ -118,7 +118,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp
 
 // conversations are the ids of those that match what was typed, best first.
 func (c completer) conversations(ctx context.Context, typed string) (*mcp.Completion, error) {
-	if len(typed) > textMaxBytes {
+	if len(typed) > argumentMaxBytes {
 		return &mcp.Completion{}, nil
 	}
 	l, err := c.t.find(ctx, history.Query{Text: typed, Filter: history.Filter{Limit: completionsMax}}, nil)
@@ -135,7 +135,7 @@ func (c completer) conversations(ctx context.Context, typed string) (*mcp.Comple
 // checkpoints are the slugs of a conversation that begin with what was typed; of slugs that
 // stand twice, and of none, the UUID.
 func (c completer) checkpoints(ctx context.Context, conversation, typed string) (*mcp.Completion, error) {
-	if conversation == "" || len(conversation) > textMaxBytes {
+	if conversation == "" || len(conversation) > argumentMaxBytes {
 		return &mcp.Completion{}, nil
 	}
 	l, err := c.t.find(ctx, history.Query{Text: conversation, Filter: history.Filter{Limit: 1}}, nil)

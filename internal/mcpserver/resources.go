@@ -113,7 +113,7 @@ func parseURI(uri string) (id string, page int, err error) {
 		return "", 0, fmt.Errorf("uri: %s: a conversation is %s", cut(uri, false), resourceTemplate)
 	}
 	rest, query, _ := strings.Cut(rest, "?")
-	if id, err = url.PathUnescape(rest); err != nil || id == "" || len(id) > textMaxBytes {
+	if id, err = url.PathUnescape(rest); err != nil || id == "" || len(id) > argumentMaxBytes {
 		return "", 0, fmt.Errorf("uri: %s: no id in it", cut(uri, false))
 	}
 	values, err := url.ParseQuery(query)

@@ -24,9 +24,9 @@ import (
 // keeps its one session in a global variable.
 
 const (
-	// messageMaxBytes is the longest message that is read. Ours are short; a host may echo
+	// requestMaxBytes is the longest message that is read. Ours are short; a host may echo
 	// what it likes.
-	messageMaxBytes = 64 << 20
+	requestMaxBytes = 64 << 20
 	// pendingMax and pendingMaxBytes bound what waits for an answer. Beyond them a request is
 	// refused at once, which a host can understand, instead of not being read.
 	pendingMax      = 4096
@@ -134,7 +134,7 @@ func (s *stdio) read(ctx context.Context, in io.Reader) error {
 		line, err := readLine(r)
 		switch {
 		case errors.Is(err, errLong):
-			s.write(failure(nil, mcp.INVALID_REQUEST, fmt.Sprintf("message: longer than %d bytes", messageMaxBytes)))
+			s.write(failure(nil, mcp.INVALID_REQUEST, fmt.Sprintf("message: longer than requestMaxBytes (%d)", requestMaxBytes)))
 			continue
 		case err != nil && err != io.EOF:
 			return fmt.Errorf("input: %w", err)
@@ -159,7 +159,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	long := false
 	for {
 		part, err := r.ReadSlice('\n')
-		if long = long || len(line)+len(part) > messageMaxBytes; long {
+		if long = long || len(line)+len(part) > requestMaxBytes; long {
 			line = nil
 		} else {
 			line = append(line, part...)
@@ -242,7 +242,7 @@ func (s *stdio) takeBatch(ctx context.Context, batch []json.RawMessage) {
 	}()
 }
 
-const tooMany = "too many requests wait for their answers; ask again later"
+const tooMany = "too many requests wait for their answers, pendingMax (4096) or pendingMaxBytes (256 MB); ask again later"
 
 // A begun request hands over its answer, nil if none is wanted.
 type begun struct {

@@ -198,7 +198,7 @@ func TestHugeArguments(t *testing.T) {
 	l.hello()
 	huge := strings.Repeat("ferry ", 10<<20/6)
 	for _, test := range []struct{ tool, arguments, want string }{
-		{"chat_search", `{"search":"` + huge + `"}`, "chat_search: search: 10485756 bytes; at most 4096 are looked for"},
+		{"chat_search", `{"search":"` + huge + `"}`, "chat_search: search: 10485756 bytes; at most argumentMaxBytes (4096) are looked for"},
 		{"chat_fork", `{"search":"` + huge + `"}`, "chat_fork: search: 10485756 bytes"},
 		{"chat_fork", `{"search":"x","` + huge + `":1}`, "chat_fork: \"ferry ferry"},
 		{"chat_search", `{"limit":[` + strings.Repeat("1,", 1<<20) + `1]}`, "chat_search: limit: [1,1,"},
@@ -213,7 +213,7 @@ func TestHugeArguments(t *testing.T) {
 	if text := l.receive(); !strings.Contains(text, `"error"`) || len(text) > 1000 {
 		t.Errorf("resources/read: %.200s", text)
 	}
-	go io.WriteString(l.in, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`+strings.Repeat("x", messageMaxBytes)+"\"}}\n")
+	go io.WriteString(l.in, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`+strings.Repeat("x", requestMaxBytes)+"\"}}\n")
 	if r := l.reply(); r.Error == nil || !strings.Contains(r.Error.Message, "longer than") {
 		t.Errorf("%+v", r)
 	}

@@ -239,7 +239,7 @@ func self(meta *mcp.Meta) string {
 			if i := strings.LastIndexAny(key, "./"); i >= 0 {
 				key = key[i+1:]
 			}
-			if id, ok := value.(string); ok && key == want && len(id) <= textMaxBytes {
+			if id, ok := value.(string); ok && key == want && len(id) <= argumentMaxBytes {
 				return id
 			}
 		}

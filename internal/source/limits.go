@@ -41,6 +41,17 @@ const (
 	RegistryMaxBytes    = 16 << 20
 	RegistryMax         = 100_000
 	ConfigMaxBytes      = 1 << 20
+	FoundMax            = 1_000_000
+	FoldersMax          = 1_000_000
+	FoldersMaxDepth     = 64
+
+	// These stand in mcpserver and render as well, which may not import us; a test compares.
+	RequestMaxBytes  = 64 << 20
+	PendingMax       = 4096
+	PendingMaxBytes  = 256 << 20
+	ArgumentMaxBytes = 4096
+	TokensMax        = 100_000_000
+	SessionIdleMax   = time.Hour
 )
 
 // A Limit is a row of the table of limits.
@@ -98,6 +109,15 @@ func Limits() []Limit {
 		{"placesMax", number(PlacesMax), "places that one path pattern may become: braces multiply"},
 		{"registryMaxBytes", bytes(RegistryMaxBytes), "a tool's list of the folders it worked in"},
 		{"registryMax", number(RegistryMax), "folders of such a list: each costs a look at the disk"},
+		{"foundMax", number(FoundMax), "files that a mapping's patterns fit; ends one that catches a whole disk"},
+		{"foldersMax", number(FoldersMax), "folders that are looked into for a mapping's patterns"},
+		{"foldersMaxDepth", number(FoldersMaxDepth), "folders that one ** goes down"},
+		{"requestMaxBytes", bytes(RequestMaxBytes), "a message to the MCP server; ours are short, but a host may echo what it likes"},
+		{"pendingMax", number(PendingMax), "requests to the MCP server that wait for their answers"},
+		{"pendingMaxBytes", bytes(PendingMaxBytes), "the same, all together"},
+		{"argumentMaxBytes", bytes(ArgumentMaxBytes), "what an agent looks for: more is a mistake, and would be looked for in gigabytes"},
+		{"tokensMax", number(TokensMax), "the budget of an answer, which is 20,000 tokens if nobody says otherwise"},
+		{"sessionIdleMax", SessionIdleMax.String(), "how long a silent client over HTTP is remembered"},
 		{"configMaxBytes", bytes(ConfigMaxBytes), "config.yaml: it holds two short lists"},
 	}
 }
