@@ -514,9 +514,18 @@ func (l *loader) pattern(v *yamlNode, path string, u patternUse) (vars []string)
 		return vars
 	}
 	p = valueInBrace.ReplaceAllString(p, "x")
+	if u == patternSource {
+		if top := topWildcard(p); top != "" {
+			fail(fmt.Sprintf("%s right below %s", top, p[:strings.Index(p, "/")+1]), "a pattern names a folder of the tool before its first wildcard")
+			return vars
+		}
+	}
 	wild, named := false, false
 	for _, seg := range strings.Split(p, "/") {
 		switch {
+		case seg == ".." && !wild && u == patternSource:
+			fail(`".." in a path`, "name the folder itself: files stay below what a pattern begins with")
+			return vars
 		case seg == ".." && wild:
 			fail(`".." behind a wildcard`, "files must stay below the fixed part of a pattern")
 			return vars
@@ -534,6 +543,26 @@ func (l *loader) pattern(v *yamlNode, path string, u patternUse) (vars []string)
 		fail("brackets that do not balance", "")
 	}
 	return vars
+}
+
+// topWildcard is the segment with which a pattern would walk a whole disk (any wildcard below
+// its root) or a whole home ("**" below "~"), "" if it does neither.
+func topWildcard(p string) string {
+	home := strings.HasPrefix(p, "~/")
+	if !home && p[0] != '/' && !driveLetter.MatchString(p) {
+		return ""
+	}
+	segs := strings.Split(p, "/")
+	for _, seg := range segs[1:] {
+		switch {
+		case seg == "" || seg == ".":
+			continue
+		case seg == "**", !home && hasWildcard.MatchString(seg):
+			return strconv.Quote(seg)
+		}
+		return ""
+	}
+	return ""
 }
 
 // pathTemplate reads a pattern with {words} of the file and {selectors}. Words become

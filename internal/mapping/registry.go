@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -102,8 +103,8 @@ func kindOf(r gjson.Result) string {
 }
 
 // fillBraces puts the element's values into the braces of a pattern, so that they stand for
-// nothing but themselves. It is not ok if a value is absent, no text, or absolute behind
-// other text.
+// nothing but themselves. It is not ok if a value is absent, no text, or, behind other
+// text, absolute or with a ".." in it.
 func fillBraces(env Env, pattern string, el gjson.Result) (string, bool) {
 	x := &expander{env: env}
 	var b strings.Builder
@@ -135,7 +136,7 @@ func fillBraces(env Env, pattern string, el gjson.Result) (string, bool) {
 			return "", false
 		}
 		filled := x.literal(value.String())
-		if len(filled) == 0 || b.Len() > 0 && isAbs(filled[0]) {
+		if len(filled) == 0 || b.Len() > 0 && (isAbs(filled[0]) || slices.Contains(strings.Split(filled[0], "/"), "..")) {
 			return "", false
 		}
 		b.WriteString(filled[0])

@@ -113,7 +113,7 @@ func TestFindFromRegistryThatIsTooBig(t *testing.T) {
 }
 
 func TestFillBraces(t *testing.T) {
-	el := `{"dir":"/srv/a b","win":"C:\\Users\\ana\\x","star":"/srv/*","home":"~/x","up":{"n":"y"},"n":3,"none":null,"dollar":"/srv/${A}"}`
+	el := `{"dir":"/srv/a b","win":"C:\\Users\\ana\\x","star":"/srv/*","home":"~/x","up":{"n":"y"},"n":3,"none":null,"out":"../../.ssh","dollar":"/srv/${A}"}`
 	tests := []struct{ name, pattern, want string }{
 		{"value", "{dir}/x.db", "/srv/a b/x.db"},
 		{"nested", "~/{up.n}/x", "~/y/x"},
@@ -130,6 +130,7 @@ func TestFillBraces(t *testing.T) {
 		{"object", "{up}/x", ""},
 		{"not closed", "{dir/x", ""},
 		{"absolute in the middle", "~/{dir}/x", ""},
+		{"climbing", "~/.acme/{out}/x", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
