@@ -34,6 +34,7 @@ func TestDetails(t *testing.T) {
 		{"Read Edit Write read edit write", `{"filePath":"/b","path":"/c"}`, "/b", ""},
 		{"Read Edit Write read edit write", `{"path":"/c"}`, "/c", ""},
 		{"Read", `{"offset":3}`, "", ""},
+		{"write_to_file write_file replace_in_file apply_diff insert_content search_and_replace create_file edit_file MultiEdit multiedit fs_write fsWrite code_action", `{"content":"on: push","path":"ci.yml"}`, "ci.yml", ""},
 		{"Glob glob", `{"path":"/a","pattern":"*.go"}`, "*.go", ""},
 		{"Grep grep", `{"pattern":"TODO","path":"src"}`, "TODO in src", ""},
 		{"Grep grep", `{"pattern":"TODO"}`, "TODO", ""},
