@@ -111,6 +111,9 @@ func ForkMiss(search string) string {
 	return text
 }
 
+// placesShown is how many places are named one by one.
+const placesShown = 20
+
 // Miss is a sentence that says that nothing was found, and what may help: the conversations
 // nearest to what was asked for or, if there are none at all, where they were looked for.
 func Miss(sentence string, nearest []chat.Row, looked []string) string {
@@ -126,7 +129,17 @@ func Miss(sentence string, nearest []chat.Row, looked []string) string {
 			text += "\n- " + line(r.FullID()) + " | " + line(chat.Preview(title))
 		}
 	}
-	if len(looked) > 0 {
+	switch {
+	case len(looked) > placesShown: // hundreds, if nobody asked for one tool
+		var tools []string
+		for _, place := range looked {
+			if tool, _, _ := strings.Cut(place, ": "); !slices.Contains(tools, tool) {
+				tools = append(tools, tool)
+			}
+		}
+		text += fmt.Sprintf("\nNo transcripts of %d tools in %d places: %s.\n`parlance providers NAME` says where each is looked for; --home reads another home, and exports are looked for below --root.",
+			len(tools), len(looked), line(strings.Join(tools, ", ")))
+	case len(looked) > 0:
 		text += "\nNo transcripts in any of these places:"
 		for _, place := range looked {
 			text += "\n- " + line(place)

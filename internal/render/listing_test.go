@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,9 @@ Nearest titles:
 No transcripts in any of these places:
 - ~/.acme/log/*.jsonl
 - ~/x y`},
+		{"nothing in many places", Miss("No conversations found.", nil, append(slices.Repeat([]string{"acme: ~/.acme/*.jsonl"}, 20), "bird: ~/.bird/*")), `No conversations found.
+No transcripts of 2 tools in 21 places: acme, bird.
+` + "`parlance providers NAME` says where each is looked for; --home reads another home, and exports are looked for below --root."},
 	} {
 		if row.got != row.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", row.name, row.got, row.want)
