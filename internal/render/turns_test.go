@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -491,6 +492,38 @@ func TestTurnsNumbersDoNotDependOnTheWindow(t *testing.T) {
 			if !reflect.DeepEqual(turn, bySeq[turn.Seq]) {
 				t.Fatalf("before %d: turn %d: got %+v\nwant %+v", before, turn.Seq, turn, bySeq[turn.Seq])
 			}
+		}
+	}
+}
+
+// A page that holds the turns up to a number and asks for those from it on is right at any
+// moment of a conversation that grows: turns keep their numbers, and what they say grows at its end.
+func TestTurnsNumbersHoldWhileItGrows(t *testing.T) {
+	var in []chat.Message
+	for i := range 60 {
+		id := strconv.Itoa(i)
+		in = append(in, at(user("u"+id), 3*i), at(user("more "+id), 3*i), reply(thought("t"+id), id), reply(at(assistant("a"+id), 3*i+1), id),
+			reply(at(running(toolCall(id)), 3*i+1), id), reply(at(running(toolCall(id+"b")), 3*i+1), id), toolResult(id, "r"+id), notice("n"+id), toolResult(id+"b", "late"))
+	}
+	before := map[int]turn{}
+	newest := 0
+	for n := 1; n <= len(in); n++ {
+		doc := turnsOf(t, TurnsOptions{Uncut: true}, in[:n]...)
+		for seq, old := range before {
+			i := slices.IndexFunc(doc.Turns, func(now turn) bool { return now.Seq == seq })
+			if i < 0 {
+				t.Fatalf("after %d messages turn %d is gone", n, seq)
+			}
+			now := doc.Turns[i]
+			if now.Role != old.Role || now.Kind != old.Kind || !strings.HasPrefix(now.Text, old.Text) || len(now.Tools) < len(old.Tools) {
+				t.Fatalf("after %d messages turn %d: %+v was %+v", n, seq, now, old)
+			}
+			if seq < newest && now.Text != old.Text {
+				t.Fatalf("after %d messages turn %d, not the newest, says %q; it said %q", n, seq, now.Text, old.Text)
+			}
+		}
+		for _, now := range doc.Turns {
+			before[now.Seq], newest = now, now.Seq
 		}
 	}
 }
