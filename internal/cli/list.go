@@ -137,6 +137,9 @@ func (a *app) problems(list []history.Problem) {
 		}
 		a.complain("parlance: " + render.Clean(text))
 	}
+	if len(list) > 0 {
+		a.complain("parlance: how such a file is read, and what of it is not: parlance explain FILE")
+	}
 }
 
 // progress shows on a terminal how far a scan is, once it takes longer than half a second.

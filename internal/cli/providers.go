@@ -218,6 +218,9 @@ func (a *app) providerDetails(s *history.Status, all bool) {
 		}
 		put("not read       %s: %s", p.Path, p.Reason)
 	}
+	if len(s.Problems) > 0 || s.Damage.Records > 0 {
+		put("to see why     parlance explain FILE")
+	}
 	if len(lines) > 0 {
 		fmt.Fprintf(a.out, "\n%s\n", s.Name)
 		for _, l := range lines {
