@@ -134,7 +134,7 @@ func (a *app) check(ctx context.Context, files []string, damage bool) (read []st
 
 // problemsJSON prints one problem a line. Names, order and codes are a contract.
 func (a *app) problemsJSON(list []mapping.Problem) error {
-	e := json.NewEncoder(a.out)
+	e := json.NewEncoder(render.JSONWriter(a.out))
 	e.SetEscapeHTML(false)
 	for _, p := range list {
 		if err := e.Encode(struct {

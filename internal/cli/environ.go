@@ -16,6 +16,7 @@ import (
 
 	"parlance/internal/history"
 	"parlance/internal/mapping"
+	"parlance/internal/render"
 	"parlance/mappings"
 )
 
@@ -217,6 +218,6 @@ var (
 func (a *app) complain(text string) {
 	if !a.reported[text] {
 		a.reported[text] = true
-		fmt.Fprintln(a.err, text)
+		fmt.Fprintln(a.err, render.Clean(text)) // it names files, which may be called anything
 	}
 }

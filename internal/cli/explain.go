@@ -108,7 +108,7 @@ func (a *app) explain(ctx context.Context, what string, f explainFlags) error {
 	}
 	if a.json {
 		var b strings.Builder
-		enc := json.NewEncoder(&b)
+		enc := json.NewEncoder(render.JSONWriter(&b))
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(e); err != nil {
@@ -170,7 +170,7 @@ func (a *app) explainFolder(ctx context.Context, h *history.History, dir string)
 			if err != nil {
 				e = &mapping.Explanation{File: full, Verdict: mapping.VerdictUnknown, Incomplete: err.Error()}
 			}
-			enc := json.NewEncoder(a.out)
+			enc := json.NewEncoder(render.JSONWriter(a.out))
 			enc.SetEscapeHTML(false)
 			if err := enc.Encode(e); err != nil {
 				return err

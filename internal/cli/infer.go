@@ -80,7 +80,7 @@ func (a *app) infer(ctx context.Context, path string, opts mapping.InferOptions,
 
 // draftJSON prints the draft as one object. Its names are a contract.
 func (a *app) draftJSON(d mapping.Draft) error {
-	e := json.NewEncoder(a.out)
+	e := json.NewEncoder(render.JSONWriter(a.out))
 	e.SetEscapeHTML(false)
 	return e.Encode(struct {
 		Name    string   `json:"name"`

@@ -254,7 +254,7 @@ func (a *app) providersJSON(list []history.Status) error {
 		File   string `json:"file"`
 		Reason string `json:"reason"`
 	}
-	e := json.NewEncoder(a.out)
+	e := json.NewEncoder(render.JSONWriter(a.out))
 	e.SetEscapeHTML(false)
 	for _, s := range list {
 		problems := make([]problem, 0, len(s.Problems))

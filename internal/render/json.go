@@ -149,6 +149,20 @@ func encode(v any) []byte {
 	return seen(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
+// JSONWriter is w for JSON that holds names and texts of transcripts: what acts on a terminal,
+// or hides in a text, stands there as an escape. Each Write is a whole document, as a
+// json.Encoder makes it.
+func JSONWriter(w io.Writer) io.Writer { return jsonWriter{w} }
+
+type jsonWriter struct{ w io.Writer }
+
+func (j jsonWriter) Write(p []byte) (int, error) {
+	if _, err := j.w.Write(seen(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // seen is JSON in which what acts on a terminal or hides in a text stands as an escape. It means
 // the same to a program, and nothing to a terminal.
 func seen(data []byte) []byte {
