@@ -167,7 +167,7 @@ func (a *app) redactor(command string, raw bool) (render.Redactor, error) {
 func (a *app) readNotes(c *chat.Conversation) {
 	r := &c.Read
 	if n := len(r.Broken) + r.BrokenMore; n > 0 {
-		first := r.Broken[0].Why
+		first := strings.TrimPrefix(r.Broken[0].Why, c.File+": ") // it may be another of the conversation's files
 		if line := r.Broken[0].Line; line > 0 { // rows and joined files have none
 			first = "line " + itoa(line) + ": " + first
 		}
