@@ -173,6 +173,9 @@ func readConfig(folder string, names []string) (history.Exclude, error) {
 		return history.Exclude{}, nil
 	}
 	path := filepath.Join(folder, "config.yaml")
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a FIFO would be waited for
+		return history.Exclude{}, wrong("%s: not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {
 		return history.Exclude{}, nil

@@ -44,6 +44,10 @@ func (pf *pathsFrom) elements(ctx context.Context, env Env, split []string) ([]g
 			}
 			continue
 		}
+		if len(data) > registryMaxBytes { // it was packed, or grew
+			w.problem(f.path, fmt.Errorf("registry: larger than registryMaxBytes (%d MB)", registryMaxBytes>>20))
+			continue
+		}
 		list, err := pf.list(data)
 		if err != nil {
 			w.problem(f.path, err)

@@ -1,6 +1,9 @@
 package mapping
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,6 +113,34 @@ func TestFindFromRegistryThatIsTooBig(t *testing.T) {
 	if got, want := errorRows(dir, errs), []string{"acme: ~/projects.json: registry: larger than registryMaxBytes (16 MB)"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// A packed registry is as large as what is in it.
+func TestFindFromRegistryThatUnfolds(t *testing.T) {
+	dir := home(t, "projects.json.gz")
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := io.CopyN(z, endless{}, registryMaxBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+	if err := os.WriteFile(filepath.Join(dir, "projects.json.gz"), b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := &Mapping{Name: "acme", Sources: []*Source{{Container: "sqlite", PathsFrom: &pathsFrom{file: "~/projects.json.gz", path: "{.}/x"}}}}
+	_, errs := m.Find(t.Context(), Env{Home: dir})
+	if got, want := errorRows(dir, errs), []string{"acme: ~/projects.json.gz: registry: larger than registryMaxBytes (16 MB)"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
 }
 
 func TestFillBraces(t *testing.T) {
