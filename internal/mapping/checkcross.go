@@ -56,20 +56,41 @@ var defaulted = regexp.MustCompile(`\$\{[A-Za-z_0-9]+:-([^}]*)\}`)
 // plain is a pattern with the defaults of its variables: two with the same lead to the same place.
 func plain(pattern string) string { return defaulted.ReplaceAllString(pattern, "$1") }
 
-// meet says whether two sources can find the same file, as far as the folders in front of their
-// first wildcards tell. Places of exports, where anybody's files lie, meet each other.
-func meet(a, b *Source) bool {
-	fixed := func(pattern string) string {
+// An area is what can be told of a pattern's files without wildcards.
+type area struct{ folder, end string } // how their paths begin, and how they end
+
+// areas are those of a source's patterns, alternatives in braces each by itself.
+func (s *Source) areas() (out []area) {
+	for _, pattern := range s.Paths {
 		pattern = strings.ReplaceAll(plain(pattern), "${", "$") // what is left of variables is no wildcard
-		if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
-			pattern = pattern[:i]
+		for _, text := range braces(pattern) {
+			folder, end := text, text[strings.LastIndexByte(text, '/')+1:]
+			if i := strings.IndexAny(text, "*?[{"); i >= 0 {
+				folder = text[:i]
+			}
+			out = append(out, area{folder[:strings.LastIndexByte(folder, '/')+1], end[strings.LastIndexAny(end, "*?]}")+1:]})
 		}
-		return pattern[:strings.LastIndexByte(pattern, '/')+1]
 	}
-	return slices.ContainsFunc(a.Paths, func(p string) bool {
-		return slices.ContainsFunc(b.Paths, func(q string) bool {
-			p, q := fixed(p), fixed(q)
-			return strings.HasPrefix(p, q) || strings.HasPrefix(q, p)
+	return out
+}
+
+// leavesOut says whether a source excludes all files whose names end so.
+func (s *Source) leavesOut(end string) bool {
+	return slices.ContainsFunc(s.Exclude, func(pattern string) bool {
+		suffix, any := strings.CutPrefix(pattern, "**/*")
+		return any && !strings.ContainsAny(suffix, "*?[{/") && strings.HasSuffix(end, suffix)
+	})
+}
+
+// meet says whether two sources can find the same file, as far as the folders in front of their
+// first wildcards and the ends of names tell. Places of exports, where anybody's files lie, meet
+// each other.
+func meet(a, b *Source) bool {
+	bs := b.areas()
+	return slices.ContainsFunc(a.areas(), func(p area) bool {
+		return slices.ContainsFunc(bs, func(q area) bool {
+			return (strings.HasPrefix(p.folder, q.folder) || strings.HasPrefix(q.folder, p.folder)) &&
+				(strings.HasSuffix(p.end, q.end) || strings.HasSuffix(q.end, p.end)) && !a.leavesOut(q.end) && !b.leavesOut(p.end)
 		})
 	})
 }
