@@ -165,6 +165,12 @@ func (a *app) providerDetails(s *history.Status, all bool) {
 		if s.Title != "" {
 			put("title          %s", s.Title)
 		}
+		if s.About != "" {
+			put("about          %s", s.About)
+		}
+		if s.NotRead != "" {
+			put("cannot read    %s", s.NotRead)
+		}
 		for _, p := range s.Patterns {
 			put("looks at       %s", p)
 		}
@@ -268,6 +274,8 @@ func (a *app) providersJSON(list []history.Status) error {
 		if err := e.Encode(struct {
 			Provider      string           `json:"provider"`
 			Title         string           `json:"title,omitempty"`
+			About         string           `json:"about,omitempty"`
+			NotRead       string           `json:"not_read,omitempty"`
 			Mapping       string           `json:"mapping"`
 			Replaces      []string         `json:"replaces,omitempty"`
 			Broken        []string         `json:"broken,omitempty"`
@@ -287,7 +295,7 @@ func (a *app) providersJSON(list []history.Status) error {
 			Incomplete    int              `json:"incomplete,omitempty"`
 			Unreadable    *damage          `json:"unreadable,omitempty"`
 			Problems      []problem        `json:"problems,omitempty"`
-		}{s.Name, s.Title, s.Mapping, s.Replaced, broken, s.Excluded, s.Patterns, s.Beside, s.Files, s.Conversations, s.Messages,
+		}{s.Name, s.Title, s.About, s.NotRead, s.Mapping, s.Replaced, broken, s.Excluded, s.Patterns, s.Beside, s.Files, s.Conversations, s.Messages,
 			when(s.Oldest), when(s.Newest), s.Unsupported, s.NotRecorded, s.NoRule, driftJSON(s.Drift), unreadJSON(s.Unread), s.Incomplete, damageJSON(s.Damage), problems}); err != nil {
 			return err
 		}

@@ -14,6 +14,8 @@ import (
 // A Status is what one provider holds on this machine.
 type Status struct {
 	Name, Title string
+	About       string // the mapping's word on the format
+	NotRead     string // and on what cannot be read of the tool's conversations
 	// Mapping is the file its mapping was loaded from, or "built-in"; Replaced are those
 	// that it replaced whole.
 	Mapping  string
@@ -80,7 +82,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 		m, problems := h.cfg.Set.Mapping(name)
 		st.Broken = problems
 		if m != nil {
-			st.Title = m.Title
+			st.Title, st.About, st.NotRead = m.Title, m.About, m.NotRead
 			st.Patterns, st.Beside = h.cfg.Set.Patterns(name), m.Beside()
 		}
 		status[name], has[name] = st, map[string]bool{}

@@ -150,6 +150,7 @@ var keyTable = []keyInfo{
 	{In: inMapping, Name: "name", Kind: kindText, Required: true, About: "the provider: a-z, 0-9 and _, equal to the file name without .yaml", Example: "name: acme"},
 	{In: inMapping, Name: "title", Kind: kindText, About: "the tool's name for people", Example: "title: Acme Coder"},
 	{In: inMapping, Name: "about", Kind: kindText, About: "what is worth knowing about the format", Example: "about: one file per chat"},
+	{In: inMapping, Name: "not_read", Kind: kindText, About: "what of the tool's conversations cannot be read, why, and which export can", Example: "not_read: \"answers, which are kept on a server; acme export can be read\""},
 	{In: inMapping, Name: "links", Kind: kindTexts, About: "where the facts in this file come from", Example: "links: [\"https://example.org/acme\"]"},
 	{In: inMapping, Name: "tested", Kind: kindTextMaps, About: "versions that were seen; for people, nothing depends on it", Example: "tested: [{tool: \"2.1\"}]"},
 	{In: inMapping, Name: "extends", Kind: kindText, About: "start from another mapping: maps are merged key by key, lists replaced whole", Example: "extends: acme"},

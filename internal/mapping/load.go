@@ -566,7 +566,7 @@ func (l *loader) mapping(root *yamlNode) {
 	l.providerName(f)
 	m := l.m
 	m.extends = f.text("extends")
-	m.Title, m.About = f.text("title"), f.text("about")
+	m.Title, m.About, m.NotRead = f.text("title"), f.text("about"), f.text("not_read")
 	m.Links = texts(f.vals["links"])
 	if v, path := f.at("tested"); v != nil {
 		for i, n := range v.items {

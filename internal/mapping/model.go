@@ -18,6 +18,7 @@ import (
 // It does not change after Load and may be used by many goroutines.
 type Mapping struct {
 	Name, Title, About string
+	NotRead            string // for people: what of the tool's conversations cannot be read, and why
 	Links              []string
 	Tested             []map[string]string // for people: tool version, store version
 	File               string              // the file it was loaded from, "built-in" for an embedded one
