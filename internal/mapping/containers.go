@@ -604,7 +604,10 @@ func (t *textRun) line(ctx context.Context, l source.Line) error {
 			return nil
 		}
 	}
-	if t.s == nil { // before the first start line
+	if t.s == nil { // before the first start line: counted with the conversation that follows
+		if strings.TrimSpace(text) != "" {
+			t.dropped++
+		}
 		if e := t.rd.opts.explain; e != nil {
 			e.passed(l.N, text, "it stands before the first line that begins a conversation")
 		}

@@ -885,7 +885,7 @@ messages:
 		t.Fatalf("%d conversations", len(got))
 	}
 	expectLines(t, got[0], "\nuser first\nsecond\nassistant answer\n\nmore\ntool_call ls: -l\n-a\ntool_call cat: x\n")
-	if c := got[0]; c.ID != "notes-1" || stamp(c.Started) != "2026-01-02T03:04:05.000Z" || c.Read.Skipped["line"] != 1 {
+	if c := got[0]; c.ID != "notes-1" || stamp(c.Started) != "2026-01-02T03:04:05.000Z" || c.Read.Skipped["line"] != 2 {
 		t.Errorf("%+v", c)
 	}
 	expectLines(t, got[1], "\nuser other\n")
