@@ -880,8 +880,11 @@ func (rd *reading) sidecars(x *scopes) map[string]*value {
 			continue
 		}
 		if strings.HasSuffix(path, ".json") {
-			if v, ok := parseRecord(view(data), &rd.docs); ok {
-				side[sc.name] = v
+			// Behind the value may stand the rest of a longer one, which it was written over.
+			text := view(data)
+			i := skipSpace(text, 0)
+			if end := skipValue(text, i); end > 0 {
+				side[sc.name] = &value{raw: text[i:end]}
 				continue
 			}
 		}
