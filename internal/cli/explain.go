@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -154,6 +155,31 @@ func withoutSecrets(fields []mapping.FieldLook) {
 	}
 }
 
+// someFiles names the first few files below a folder, to be typed: ": a, b, ...".
+func someFiles(dir string) string {
+	const most = 3
+	var names []string
+	more := false
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // what cannot be read is not named
+		switch {
+		case err != nil || !d.Type().IsRegular():
+			return nil
+		case len(names) == most:
+			more = true
+			return fs.SkipAll
+		}
+		names = append(names, render.Clean(path))
+		return nil
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	if more {
+		names = append(names, "...")
+	}
+	return ": " + strings.Join(names, ", ")
+}
+
 // explainFolder says in a line each how the files below a folder are read.
 func (a *app) explainFolder(ctx context.Context, h *history.History, dir string) error {
 	whole, partly, unread, empty := 0, 0, 0, 0
@@ -204,7 +230,7 @@ func (a *app) explainFolder(ctx context.Context, h *history.History, dir string)
 	}
 	n := whole + partly + unread + empty
 	if n == 0 {
-		return wrong("%s: no mapping looks for files in this folder, which holds %s; name one of them", dir, plural(others, "file"))
+		return wrong("%s: no mapping looks for files in this folder, which holds %s; name one of them%s", dir, plural(others, "file"), someFiles(dir))
 	}
 	if !a.json {
 		fmt.Fprintf(a.out, "%s: %d whole, %d partly, %d not read, %d empty; %d others that no pattern finds\n", plural(n, "file"), whole, partly, unread, empty, others)

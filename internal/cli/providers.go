@@ -91,7 +91,7 @@ func (a *app) report(r *history.Report) error {
 		return nil
 	}
 	for _, u := range r.Fields {
-		fmt.Fprintf(a.out, "new field with prose, which nothing reads: %s, in %s of %s, in %s; %s before had none\n", u.Path, plural(u.Records, "record"), u.Rule, spanText(u.Span), plural(u.Before, "conversation"))
+		fmt.Fprintf(a.out, "new field with prose, which nothing reads: %s, in %s of %s, in %s; %s before had none\n", secretless(u.Path), plural(u.Records, "record"), u.Rule, spanText(u.Span), plural(u.Before, "conversation"))
 	}
 	if len(r.Kinds) == 0 {
 		fmt.Fprintln(a.out, "every record is known to a rule")

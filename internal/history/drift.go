@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -229,8 +230,43 @@ func (h *History) Report(ctx context.Context, name string, progress func(done, f
 	for _, k := range keys {
 		out.Kinds = append(out.Kinds, Unknown{Rule: k.rule, Span: spans[k], Shape: all[k]})
 	}
-	out.Fields = fields.news()
+	out.Fields = publicFields(fields.news())
 	return out, nil
+}
+
+// siblingsFrom is from how many new fields on that stand in one member their keys are taken
+// for data: a format gets one or two at a time.
+const siblingsFrom = 3
+
+// publicFields is the news with no key that may be data: one that is no word of a format is
+// mapping.OtherKey, and within a member one that a single record has or that has siblings.
+func publicFields(list []Unread) []Unread {
+	type place struct{ kind, rule, parent string }
+	siblings := map[place]int{}
+	at := func(u *Unread) (place, string) {
+		i := strings.LastIndexByte(u.Path, '.') + 1
+		return place{u.Kind, u.Rule, u.Path[:i]}, u.Path[i:]
+	}
+	for i := range list {
+		p, _ := at(&list[i])
+		siblings[p]++
+	}
+	var out []Unread
+	for _, u := range list {
+		p, key := at(&u)
+		if p.parent != "" && (u.Records == 1 || siblings[p] >= siblingsFrom) {
+			key = mapping.OtherKey
+		}
+		u.Path = mapping.PublicPath(p.parent + key)
+		same := slices.IndexFunc(out, func(o Unread) bool { return o.Field == u.Field })
+		if same < 0 {
+			out = append(out, u)
+			continue
+		}
+		o := &out[same]
+		o.Records, o.Span, o.Before = o.Records+u.Records, o.Span.Join(u.Span), min(o.Before, u.Before)
+	}
+	return out
 }
 
 // versionNumber is what of a version anybody may know: its number, at the beginning.

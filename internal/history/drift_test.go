@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,34 @@ func TestUnreadFields(t *testing.T) {
 	}
 	if len(r.Fields) != 1 || r.Fields[0].Path != "hint" || len(r.Kinds) != 0 {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// A new field's key may be data: of a single record, or one of many in a member.
+func TestPublicFields(t *testing.T) {
+	field := func(path string, records int) Unread {
+		return Unread{Field: Field{Rule: "messages[0]", Path: path}, Records: records, Span: Span{Conversations: 1}, Before: 3}
+	}
+	rows := map[string]struct {
+		list []Unread
+		want string
+	}{
+		"a field":            {[]Unread{field("body.hint", 2)}, "body.hint 2"},
+		"a field of one":     {[]Unread{field("hint", 1)}, "hint 1"},
+		"of one record":      {[]Unread{field("body.alice", 1)}, "body.* 1"},
+		"one of many":        {[]Unread{field("body.alice", 4), field("body.bob", 2), field("body.carol", 3)}, "body.* 9"},
+		"many of the record": {[]Unread{field("hint", 4), field("mood", 2), field("plan", 3)}, "hint 4, mood 2, plan 3"},
+	}
+	for name, r := range rows {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, u := range publicFields(r.list) {
+				got = append(got, fmt.Sprintf("%s %d", u.Path, u.Records))
+			}
+			if got := strings.Join(got, ", "); got != r.want {
+				t.Errorf("got %s, want %s", got, r.want)
+			}
+		})
 	}
 }
 

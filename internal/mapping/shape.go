@@ -32,8 +32,25 @@ const (
 // of digits that ids and dates have.
 var (
 	keyWord = lazily(`^[$@]?[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
-	keyData = lazily(`[0-9]{4}|^[0-9a-fA-F-]{12,}$`)
+	keyData = lazily(`[0-9]{4}|^[0-9a-fA-F-]{12,}$|[0-9][A-Za-z]+[0-9]`)
+	// keyOfTable is a key whose object has data for keys: names of files, people, headers.
+	keyOfTable = lazily(`^by[A-Z_-]|[a-z]By[A-Z]|_by_|(?i:^(files|paths|env|environment|headers|cookies|users|people|members|answers)$)`)
 )
+
+// PublicPath is a key path as Unread gives them, with OtherKey for what may be data: keys
+// that are no words of a format, and those directly in a table.
+func PublicPath(path string) string {
+	const dot = "\x00" // for one within a key, which is escaped
+	keys := strings.Split(strings.ReplaceAll(path, `\.`, dot), ".")
+	for i, key := range keys {
+		if key != "#" && (!publicKey(key) || i > 0 && keyOfTable().MatchString(keys[i-1])) {
+			keys[i] = OtherKey
+		}
+	}
+	return strings.Join(keys, ".")
+}
+
+func publicKey(key string) bool { return keyWord().MatchString(key) && !keyData().MatchString(key) }
 
 // Add takes one JSON value into the shape. What is no JSON is counted as broken.
 func (s *Shape) Add(raw string) {
@@ -83,7 +100,7 @@ func (s *Shape) key(name string) *Shape {
 	if s.Keys == nil {
 		s.Keys = map[string]*Shape{}
 	}
-	if !keyWord().MatchString(name) || keyData().MatchString(name) || s.Keys[name] == nil && len(s.Keys) >= shapeKeysMax {
+	if !publicKey(name) || s.Keys[name] == nil && len(s.Keys) >= shapeKeysMax {
 		name = OtherKey
 	}
 	k := s.Keys[name]
@@ -142,7 +159,7 @@ func (s *Shape) write(out *[]string, indent, name string) {
 		kinds = append(kinds, kind+" "+strconv.Itoa(s.Kinds[kind]))
 	}
 	*out = append(*out, indent+name+strings.Join(kinds, ", "))
-	keys := s.shown()
+	keys := s.shown(keyOfTable().MatchString(strings.TrimSuffix(name, ": ")) || s.alike())
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		keys[key].write(out, indent+"  ", key)
 	}
@@ -151,13 +168,35 @@ func (s *Shape) write(out *[]string, indent, name string) {
 	}
 }
 
-// shown are the keys, data apart.
-func (s *Shape) shown() map[string]*Shape {
+// alikeFrom is from how many keys on an object whose members are all objects of the same keys
+// is taken for a table.
+const alikeFrom = 3
+
+// alike says whether the members are the rows of a table: objects of the same keys.
+func (s *Shape) alike() bool {
+	if len(s.Keys) < alikeFrom {
+		return false
+	}
+	var first []string
+	for _, k := range s.Keys {
+		keys := slices.Sorted(maps.Keys(k.Keys))
+		if first == nil {
+			first = keys
+		}
+		if len(keys) == 0 || !slices.Equal(keys, first) {
+			return false
+		}
+	}
+	return true
+}
+
+// shown are the keys, data apart. Those of a table are data.
+func (s *Shape) shown(table bool) map[string]*Shape {
 	total := 0
 	for _, k := range s.Keys {
 		total += k.Count
 	}
-	table := len(s.Keys) >= tableFrom && total < 2*len(s.Keys) && s.Kinds["object"] > 1 || len(s.Keys) >= shapeKeysMax
+	table = table || len(s.Keys) >= tableFrom && total < 2*len(s.Keys) && s.Kinds["object"] > 1 || len(s.Keys) >= shapeKeysMax
 	keys := map[string]*Shape{}
 	for name, k := range s.Keys {
 		if table || k.Count == 1 && s.Kinds["object"] >= rareFrom {
