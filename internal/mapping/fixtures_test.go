@@ -8,7 +8,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -155,9 +154,13 @@ func readHome(t testing.TB, m *Mapping, home string) []byte {
 				return hint == id
 			}
 			for _, fits := range []func(File) bool{named, hinted} {
-				if i := slices.IndexFunc(files, fits); i >= 0 {
-					keys, err := m.Keys(ctx, files[i], "")
-					return keys, err == nil
+				for _, other := range files {
+					if !fits(other) {
+						continue
+					}
+					if keys, err := m.Keys(ctx, other, ""); err == nil && len(keys) > 0 {
+						return keys, true
+					}
 				}
 			}
 			return nil, false
