@@ -507,6 +507,13 @@ func TestInferDatabase(t *testing.T) {
 				('q-01',2,'They share the hour but not the berth.',1790500020,NULL,0),('q-01',1,'are you surre?',1790500040,NULL,1),('q-01',1,'Are you sure?',1790500045,NULL,0),
 				('q-01',2,'Yes: berths 4 and 7.',1790500050,NULL,0),('q-02',1,'When is high tide on Sunday?',1790600005,NULL,0),('q-02',2,'At 14:20, I think.',1790600009,NULL,0);`,
 			`user Two cranes are booked for Friday.|assistant I will look at the schedule.|tool_call query {"day":"fri"}|tool_result crane 1, crane 2|assistant They share the hour but not the berth.|user Are you sure?|assistant Yes: berths 4 and 7.|user When is high tide on Sunday?|assistant At 14:20, I think.`},
+		{"letters, and a third one now and then", `CREATE TABLE thread(tid INTEGER PRIMARY KEY, uid TEXT, head TEXT, dir TEXT, born INTEGER);
+			CREATE TABLE msg(mid INTEGER PRIMARY KEY, tid INTEGER, who TEXT, payload BLOB, at_ms INTEGER);
+			INSERT INTO thread VALUES(1,'5f0c-aa','Dike inspection','/srv/dike',1784000000),(2,'5f0c-ab',NULL,'/srv/dike',1784100000);
+			INSERT INTO msg VALUES(1,1,'H','{"t":"Is the dike at km 12 dry?"}',1784000001000),(2,1,'A','{"t":"Reading the sensors."}',1784000004000),(3,1,'A','{"t":"Yes: 3 % moisture."}',1784000009000),
+				(4,1,'H','{"t":"And at km 14?"}',1784000025000),(5,1,'A','{"t":"There is no sensor there."}',1784000031000),(6,1,'S','{"t":"context trimmed"}',1784000032000),
+				(7,2,'H','{"t":"Who built the sluice?"}',1784100001000),(8,2,'A','{"t":"The water board, in 1931."}',1784100003000);`,
+			`user Is the dike at km 12 dry?|assistant Reading the sensors. Yes: 3 % moisture.|user And at km 14?|assistant There is no sensor there.|user Who built the sluice?|assistant The water board, in 1931.`},
 		{"keys and documents", `CREATE TABLE kv(key TEXT PRIMARY KEY, value BLOB);
 			INSERT INTO kv VALUES('theme','"dark"'),('chat:1','{"title":"Eggs","messages":[{"role":"user","content":"How long for an egg?"},{"role":"assistant","content":"Six minutes."}]}');`,
 			"user How long for an egg?|assistant Six minutes."},

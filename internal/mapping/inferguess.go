@@ -589,17 +589,27 @@ func (g *guesser) voices(c *survey, have []*disc, elems []*value) *disc {
 				voices[t] = classResult
 			}
 		}
-		rest := ""
+		// The person is who is left, writes prose, and is answered. The model speaks as well.
+		before, last, speaks := map[string]int{}, "", false
 		for i, v := range f.vals {
-			if t := v.str(); voices[t] == classNone && proseBelow(elems[i], 0, g.a) {
-				if rest != "" && rest != t {
-					rest = ""
-					break // two of them: nothing tells which is the person
+			switch t := v.str(); {
+			case voices[t] == classAssistant:
+				if last != "" {
+					before[last]++
+					last = ""
 				}
+				speaks = speaks || proseBelow(elems[i], 0, g.a)
+			case voices[t] == classNone && proseBelow(elems[i], 0, g.a):
+				last = t
+			}
+		}
+		rest := ""
+		for _, t := range sortedNames(before) {
+			if rest == "" || before[t] > before[rest] {
 				rest = t
 			}
 		}
-		if rest != "" && len(voices) == 2 {
+		if rest != "" && len(voices) == 2 && speaks {
 			voices[rest] = classUser
 			return &disc{f: f, role: true, voices: voices, known: f.n}
 		}
@@ -1093,7 +1103,7 @@ func (g *guesser) linked(c *survey) *guess {
 		k := plainKey(f.key())
 		switch {
 		case f == id || f.filled*2 < c.n || inWords(k, "ts time timestamp at date created createdat") || inWords(k, mainKeys) && f.depth == 1:
-		case f.parent() == id.parent() && (f.kinds[jsonObject] == f.n || f.kinds[jsonString] == f.n && strings.HasPrefix(firstText(f), "{")):
+		case f.parent() == id.parent() && (f.kinds[jsonObject]+f.kinds[jsonArray] == f.n || f.kinds[jsonString] == f.n && strings.HasPrefix(firstText(f), "{")):
 			if input == nil && !inWords(k, "usage meta metadata tokens") {
 				input = f
 			}

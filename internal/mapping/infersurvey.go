@@ -252,7 +252,7 @@ func classOf(word string) class {
 		return classAssistant
 	case hasWord(w, "image picture photo imageurl"):
 		return classImage
-	case hasWord(w, "text message content markdown paragraph prose"):
+	case hasWord(w, "text txt message content markdown paragraph prose"):
 		return classText
 	}
 	return classNone
@@ -261,7 +261,7 @@ func classOf(word string) class {
 // Discriminators: keys whose few values say what an element is.
 const (
 	speakerKeys = "role author sender from who speaker by actor participant"
-	typeKeys    = "type kind event eventtype messagetype msgtype subtype say ask op typ t sessionupdate operationtype contenttype blocktype recordtype tag category source entrytype evt ev method subtype actiontype shape variant form"
+	typeKeys    = "type kind event eventtype messagetype msgtype subtype say ask op typ t sessionupdate operationtype contenttype blocktype recordtype tag category source entrytype evt ev method subtype actiontype shape variant form k kd"
 )
 
 // mainKeys are those under which the kind of an element stands, rather than a kind of a kind.
@@ -431,23 +431,36 @@ func (c *survey) turns(a *arena) *disc {
 		for k, i := range f.at {
 			has[i] = f.vals[k].str()
 		}
-		var order []string
-		changes, last := 0, ""
+		// Two of them hold nearly all texts; what a third one says is the tool's.
+		counts, order := map[string]int{}, []string(nil)
 		fits := true
 		for _, i := range text.at {
 			t := has[i]
 			if fits = fits && t != "" && wordValue().MatchString(t); !fits {
 				break
 			}
-			if !slices.Contains(order, t) {
+			if counts[t]++; counts[t] == 1 {
 				order = append(order, t)
 			}
-			if last != "" && t != last {
-				changes++
-			}
-			last = t
 		}
-		if !fits || len(order) != 2 || changes*2 < len(text.at)-1 {
+		others := slices.Clone(order)
+		slices.SortStableFunc(others, func(a, b string) int { return counts[b] - counts[a] })
+		if !fits || len(order) < 2 || (counts[others[0]]+counts[others[1]])*5 < len(text.at)*4 {
+			continue
+		}
+		pair := others[:2]
+		order = slices.DeleteFunc(order, func(t string) bool { return !slices.Contains(pair, t) })
+		changes, said, last := 0, 0, ""
+		for _, i := range text.at {
+			if t := has[i]; slices.Contains(pair, t) {
+				if last != "" && t != last {
+					changes++
+				}
+				last = t
+				said++
+			}
+		}
+		if changes*2 < said-1 {
 			continue
 		}
 		d := &disc{f: f, role: true, voices: map[string]class{order[0]: classUser, order[1]: classAssistant}, known: f.n}
