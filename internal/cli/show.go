@@ -168,7 +168,7 @@ func (a *app) readNotes(c *chat.Conversation) {
 	r := &c.Read
 	if n := len(r.Broken) + r.BrokenMore; n > 0 {
 		first := strings.TrimPrefix(r.Broken[0].Why, c.File+": ") // it may be another of the conversation's files
-		if line := r.Broken[0].Line; line > 0 { // rows and joined files have none
+		if line := r.Broken[0].Line; line > 0 {                   // rows and joined files have none
 			first = "line " + itoa(line) + ": " + first
 		}
 		a.complain("parlance: " + c.File + ": " + plural(n, "record") + " could not be read; the first: " + first)
