@@ -429,13 +429,14 @@ func (r *run) load(ctx context.Context, s *store) error {
 
 // newestFirst hands items to work, those with the latest bound first, until none is left or
 // enough says that nothing up to a bound can matter. What work returns are further items.
-// It returns when all workers have.
-func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound time.Time) bool, work func(context.Context, *item) ([]*item, error)) error {
+// decided, if set, hears after each item up to which bound all have been worked on: what is left
+// is not newer. It returns when all workers have.
+func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound time.Time) bool, decided func(bound time.Time) error, work func(context.Context, *item) ([]*item, error)) error {
 	queue := itemQueue(items)
 	heap.Init(&queue)
 	var mu sync.Mutex
 	idle := sync.NewCond(&mu)
-	busy := 0
+	busy := map[*item]bool{}
 	g, ctx := errgroup.WithContext(ctx)
 	next := func() *item {
 		mu.Lock()
@@ -445,30 +446,43 @@ func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound 
 				return nil
 			}
 			if len(queue) > 0 && !enough(queue[0].bound) {
-				busy++
-				return heap.Pop(&queue).(*item)
+				it := heap.Pop(&queue).(*item)
+				busy[it] = true
+				return it
 			}
-			if busy == 0 {
+			if len(busy) == 0 {
 				return nil
 			}
 			idle.Wait() // what others are reading may bring newer items
 		}
 	}
-	done := func(more []*item) {
+	done := func(it *item, more []*item, err error) error {
 		mu.Lock()
 		defer mu.Unlock()
-		busy--
+		delete(busy, it)
 		for _, it := range more {
 			heap.Push(&queue, it)
 		}
 		idle.Broadcast()
+		if decided == nil || err != nil {
+			return err
+		}
+		var bound time.Time
+		if len(queue) > 0 {
+			bound = queue[0].bound
+		}
+		for it := range busy {
+			if it.bound.After(bound) {
+				bound = it.bound
+			}
+		}
+		return decided(bound)
 	}
 	for range r.h.workers {
 		g.Go(func() error {
 			for it := next(); it != nil; it = next() {
 				more, err := work(ctx, it)
-				done(more)
-				if err != nil {
+				if err = done(it, more, err); err != nil {
 					return err
 				}
 			}
