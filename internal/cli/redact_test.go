@@ -116,7 +116,7 @@ func TestSecretsStayHere(t *testing.T) {
 		{"infer " + copied + " --json", true, "[redacted: "},
 		{"infer " + file + " --from-scratch", false, "[redacted: "},
 		{"infer " + file, false, ""},
-		{"providers --report claude_code", false, "[redacted: github-pat]: number 1"},
+		{"providers --report claude_code", false, "*: number 1"},
 		{"providers claude_code", false, ""},
 		{"fork about hidden herons that nobody knows", false, ""},
 	} {
