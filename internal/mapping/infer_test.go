@@ -711,3 +711,20 @@ func FuzzInfer(f *testing.F) {
 		}
 	})
 }
+
+// TestInferIDInTheFilesName: a value that stands once, and with which the file's name begins,
+// is the conversation's id under whatever key; a kind of record may give its name.
+func TestInferIDInTheFilesName(t *testing.T) {
+	env := homeWith(t, map[string]string{".weir/w-4411.events.jsonl": `{"kind":"begin","payload":{"run":"w-4411","model":"brook"}}
+{"kind":"user","payload":{"text":"Why does the mill wheel stall?"}}
+{"kind":"assistant","payload":{"text":"The sluice opens too fast for it."}}
+{"kind":"run.named","payload":{"name":"The wheel stalls"}}
+`})
+	got, d, err := drafted(t, filepath.Join(env.Home, ".weir", "w-4411.events.jsonl"), env.Home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0].ID != "w-4411" || got[0].Title != "The wheel stalls" {
+		t.Errorf("conversations %v\n%s", got, d.YAML)
+	}
+}

@@ -447,8 +447,19 @@ func (d *drafting) conversation(recs, docs *survey) {
 				p = nil
 			}
 		}
+		why := ", one value"
+		for i := range all {
+			if p != nil {
+				break
+			}
+			if v := all[i].f.constant(); len(v) >= 4 && same(all[i]) {
+				if rest, ok := strings.CutPrefix(filepath.Base(d.path), v); ok && (rest == "" || rest[0] == '.') {
+					p, why = &all[i], ", with which the file's name begins"
+				}
+			}
+		}
 		if p != nil {
-			add("id", "["+sel(p)+", file:stem]", where(p)+", one value", .85)
+			add("id", "["+sel(p)+", file:stem]", where(p)+why, .85)
 		} else {
 			add("id", "file:stem", "no field is one value all through: the file's name", .8)
 		}
@@ -473,6 +484,8 @@ func (d *drafting) conversation(recs, docs *survey) {
 			score = .7
 		}
 		add("title", v, where(p)+fmt.Sprintf(", %d characters on average", p.f.runes/p.f.n), score)
+	} else if v, why := d.named(); v != "" {
+		add("title", v, why, .7)
 	}
 	// cwd
 	if p := find("cwd workingdirectory workingdir workdir directory workspacedirectory workspaceroot workspacefolder workspacepath projectpath projectdir project workspace folder rootpath root gitroot worktree dir cwdatstart basedir path repo uri", func(p place) bool {
@@ -566,6 +579,38 @@ func firstText(f *inferField) string {
 }
 
 // typeOf are the words of the first record's type.
+// named finds a kind of record that gives the conversation its name.
+func (d *drafting) named() (expr, why string) {
+	for _, g := range d.best.rules {
+		if talks([]*guess{g}) || len(g.when) != 1 || g.when[0].path == nil {
+			continue
+		}
+		cond := g.when[0]
+		for _, word := range cond.values {
+			if !hasWord(words(word), "named name naming title titled label labelled labeled rename renamed caption") {
+				continue
+			}
+			var elems []*value
+			for _, e := range d.best.elems {
+				if e.walk(cond.path, &d.a).str() == word {
+					elems = append(elems, e)
+				}
+			}
+			var best *inferField
+			for _, f := range takeSurvey(elems, &d.a).fields {
+				if f.kinds[jsonString] == len(elems) && f.prose*2 > f.n && f.runes <= 120*f.n && (best == nil || f.runes > best.runes) {
+					best = f
+				}
+			}
+			if best != nil {
+				return fmt.Sprintf("{from: %s, when: {%s: %s}, pick: last}", yamlScalar(best.sel), condKey(cond.sel), yamlScalar(word)),
+					fmt.Sprintf("`%s` of %s of %s", best.sel, plural(len(elems), "record"), word)
+			}
+		}
+	}
+	return "", ""
+}
+
 func (d *drafting) typeOf(i int) []string {
 	if i >= len(d.best.elems) {
 		return nil
