@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"parlance/internal/history"
+	"parlance/internal/mapping"
 	"parlance/internal/render"
 	"parlance/mappings"
 )
@@ -369,15 +370,15 @@ func (a *app) mappingCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "mapping [NAME]",
 		Short: "Print a built-in mapping, to copy and change; without a name, list them",
+		Long: `Mapping prints a mapping that comes with the program. Without a name it lists them with the
+tools they are for and with what their files are, the shortest first, so that one can be found
+that resembles the files at hand.`,
 		Example: `  parlance mapping codex > ~/.config/parlance/mappings/codex.yaml
   parlance check ~/.config/parlance/mappings/codex.yaml`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if len(names) == 0 {
-				for _, name := range builtinNames() {
-					fmt.Fprintln(a.out, name)
-				}
-				return nil
+				return a.mappingList()
 			}
 			data, err := fs.ReadFile(mappings.FS, names[0]+".yaml")
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
@@ -390,6 +391,41 @@ func (a *app) mappingCommand() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// mappingList is a line for each built-in mapping, those first that are easy to read.
+func (a *app) mappingList() error {
+	set, err := mapping.NewSet(mappings.FS, nil)
+	if err != nil {
+		return err
+	}
+	names := builtinNames()
+	bytes := map[string]int{}
+	for _, name := range names {
+		data, err := fs.ReadFile(mappings.FS, name+".yaml")
+		if err != nil {
+			return err
+		}
+		rules, _, _ := strings.Cut(string(data), "\ntests:") // not its samples
+		bytes[name] = len(rules)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return bytes[a] - bytes[b] })
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tFILES\tTOOL")
+	for _, name := range names {
+		m, _ := set.Mapping(name)
+		if m == nil {
+			continue
+		}
+		var kinds []string
+		for _, src := range m.Sources {
+			if src.Unsupported == "" && !slices.Contains(kinds, src.Container) {
+				kinds = append(kinds, src.Container)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, strings.Join(kinds, ", "), m.Title)
+	}
+	return w.Flush()
 }
 
 func builtinNames() []string {
