@@ -47,6 +47,9 @@ func everyCommand(t *testing.T, home string) [][]string {
 // that it may write to, if it must.
 func process(t *testing.T, own string, args ...string) *exec.Cmd {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("runs many processes, into which the race detector of this one does not see")
+	}
 	program, err := exec.LookPath("parlance") // testscript.Main puts it there
 	if err != nil {
 		t.Fatal(err)
@@ -83,17 +86,15 @@ func demoHome(t *testing.T) string {
 	return home
 }
 
-// TestKilled kills every command at some moments of its run, 200 times in all. There is nothing that could be left half-written: nothing in the homes, nothing in the user's own
-// but for the folder of a check's samples among temporary files; and the next run says what
-// the one before the killing said.
+// TestKilled kills every command at some moments of its run, 200 times in all. There is nothing
+// that could be left half-written: nothing in the homes, nothing in the user's own but for the
+// folder of a check's samples among temporary files; and the next run says what the one before
+// the killing said.
 func TestKilled(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the times of starts there are another test's")
 	}
-	kills := 200
-	if testing.Short() {
-		kills = 44
-	}
+	const kills = 200
 	home, own := demoHome(t), t.TempDir()
 	before := snapshot(t, home)
 	commands := everyCommand(t, home)

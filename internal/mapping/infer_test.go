@@ -178,6 +178,9 @@ func measure(t *testing.T, name, container, path, home string, want []said) meas
 // those in testdata/infer, and the largest file of each JSONL or JSON store of the fixture
 // homes, which were made to hold every oddity of their tools. It prints the table.
 func TestInferMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine for each of many formats: the race detector has little to find here")
+	}
 	var table []measured
 	dirs, err := os.ReadDir(inferDir)
 	if err != nil {
@@ -334,6 +337,9 @@ func sampleTexts(t *testing.T, yaml string) *test {
 // TestInferDraftsAreGood: a draft is the same each time, passes check without a problem, has
 // a test, and that test gives away no more than 120 characters of a value.
 func TestInferDraftsAreGood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine for each of many formats: the race detector has little to find here")
+	}
 	long := regexp.MustCompile(`"(?:[^"\\]|\\.){121,}"`)
 	for name, path := range inferSamples(t) {
 		t.Run(name, func(t *testing.T) {
