@@ -39,24 +39,13 @@ func (p *progress) tell(done, found int) {
 	}
 }
 
-// clear wipes the line away, for what is written meanwhile. p may be nil: nothing is shown.
-func (p *progress) clear() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.shown = false
-	}
-}
-
 func (p *progress) end() {
-	p.clear()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = true
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
 }
 
 // isTerminal says whether a stream is a terminal; the null device is none.

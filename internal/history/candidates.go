@@ -429,14 +429,13 @@ func (r *run) load(ctx context.Context, s *store) error {
 
 // newestFirst hands items to work, those with the latest bound first, until none is left or
 // enough says that nothing up to a bound can matter. What work returns are further items.
-// decided, if set, hears after each item up to which bound all have been worked on: what is left
-// is not newer. It returns when all workers have.
-func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound time.Time) bool, decided func(bound time.Time) error, work func(context.Context, *item) ([]*item, error)) error {
+// It returns when all workers have.
+func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound time.Time) bool, work func(context.Context, *item) ([]*item, error)) error {
 	queue := itemQueue(items)
 	heap.Init(&queue)
 	var mu sync.Mutex
 	idle := sync.NewCond(&mu)
-	busy := map[*item]bool{}
+	busy := 0
 	g, ctx := errgroup.WithContext(ctx)
 	next := func() *item {
 		mu.Lock()
@@ -446,43 +445,30 @@ func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound 
 				return nil
 			}
 			if len(queue) > 0 && !enough(queue[0].bound) {
-				it := heap.Pop(&queue).(*item)
-				busy[it] = true
-				return it
+				busy++
+				return heap.Pop(&queue).(*item)
 			}
-			if len(busy) == 0 {
+			if busy == 0 {
 				return nil
 			}
 			idle.Wait() // what others are reading may bring newer items
 		}
 	}
-	done := func(it *item, more []*item, err error) error {
+	done := func(more []*item) {
 		mu.Lock()
 		defer mu.Unlock()
-		delete(busy, it)
+		busy--
 		for _, it := range more {
 			heap.Push(&queue, it)
 		}
 		idle.Broadcast()
-		if decided == nil || err != nil {
-			return err
-		}
-		var bound time.Time
-		if len(queue) > 0 {
-			bound = queue[0].bound
-		}
-		for it := range busy {
-			if it.bound.After(bound) {
-				bound = it.bound
-			}
-		}
-		return decided(bound)
 	}
 	for range r.h.workers {
 		g.Go(func() error {
 			for it := next(); it != nil; it = next() {
 				more, err := work(ctx, it)
-				if err = done(it, more, err); err != nil {
+				done(more)
+				if err != nil {
 					return err
 				}
 			}

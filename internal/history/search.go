@@ -29,13 +29,6 @@ type Query struct {
 	// text finds everything.
 	Text string
 	Filter
-
-	// Row, if set, is handed each row of the listing in its order, as soon as no conversation
-	// that is still to be looked at can stand before it; an error of it ends the search. A search
-	// for what may be a whole id hands over nothing before it ends, nor does one that cannot know
-	// yet which conversation asks. What went out stays: if a copy that is met later holds more,
-	// or has the text for its id, this shows in the Listing alone.
-	Row func(*chat.Row) error
 }
 
 // Search lists the conversations that match, those that hold the phrase before those that
@@ -52,10 +45,7 @@ func (h *History) Search(ctx context.Context, q Query) (Listing, error) {
 	if err := s.run(ctx); err != nil {
 		return Listing{}, err
 	}
-	l, err := s.listing()
-	if err != nil {
-		return Listing{}, err
-	}
+	l := s.listing()
 	if len(l.Rows) == 0 && s.q.needle != "" {
 		if l.Nearest, err = s.nearest(ctx); err != nil {
 			return Listing{}, err
@@ -91,10 +81,6 @@ type searching struct {
 	putoff   [hopePhrase + 1][]*item // what may hold less
 
 	seen func(*chat.Conversation) // if set, is shown every conversation that is read; under mu
-
-	give   func(*chat.Row) error // Query.Row
-	passed map[*found]bool       // those at the head of ranked that were given, or (false) are not shown
-	gave   map[key]bool          // of which a copy was given that does not count any more
 }
 
 func (h *History) begin(ctx context.Context, q Query) (*searching, error) {
@@ -110,7 +96,6 @@ func (h *History) begin(ctx context.Context, q Query) (*searching, error) {
 	s := &searching{
 		h: h, r: r, q: read, d: &digester{q: read, in: q.In}, b: b, self: chat.Fold(strings.TrimSpace(q.Self)),
 		plans: map[string]*rawPlan{}, got: map[key][]*found{},
-		give: q.Row, passed: map[*found]bool{}, gave: map[key]bool{},
 	}
 	s.ranked = newRanking(b.limit, s.compare)
 	return s, nil
@@ -122,7 +107,7 @@ func (s *searching) run(ctx context.Context) error {
 		return err
 	}
 	for s.stage = hopePhrase; s.stage > hopeless; s.stage-- {
-		if err := s.r.newestFirst(ctx, items, s.enough, s.decided, s.work); err != nil {
+		if err := s.r.newestFirst(ctx, items, s.enough, s.work); err != nil {
 			return err
 		}
 		if s.one || len(s.exact()) > 0 {
@@ -188,7 +173,7 @@ func (s *searching) named(ctx context.Context, all []*item) (done bool, err erro
 		}
 	}
 	never := func(time.Time) bool { return false }
-	err = s.r.newestFirst(ctx, items, never, nil, func(ctx context.Context, it *item) ([]*item, error) { return nil, s.read(ctx, it) })
+	err = s.r.newestFirst(ctx, items, never, func(ctx context.Context, it *item) ([]*item, error) { return nil, s.read(ctx, it) })
 	if err != nil {
 		return false, err
 	}
@@ -201,7 +186,7 @@ func (s *searching) named(ctx context.Context, all []*item) (done bool, err erro
 	}
 	// Who asks has still to be found, among the files that were written just now.
 	fresh := slices.DeleteFunc(slices.Clone(all), func(it *item) bool { return !s.recent(it.bound) })
-	return true, s.r.newestFirst(ctx, fresh, never, nil, s.work)
+	return true, s.r.newestFirst(ctx, fresh, never, s.work)
 }
 
 // mayBe says whether the path of f suggests that it holds the conversation id, or a
@@ -457,10 +442,6 @@ func (s *searching) add(f *found) {
 	}
 	for _, old := range s.got[k] {
 		s.ranked.remove(old)
-		if s.passed[old] {
-			s.gave[k] = true
-		}
-		delete(s.passed, old)
 		if i := slices.Index(s.currents, old); i >= 0 {
 			s.currents = slices.Delete(s.currents, i, i+1)
 		}
@@ -494,41 +475,6 @@ func (s *searching) matches(f *found) bool {
 		return false
 	}
 	return f.tier() < tierNone || f.uuidCopied
-}
-
-// decided gives the rows before which nothing can come any more, as nothing that is still to be
-// looked at in this stage was updated after bound.
-func (s *searching) decided(bound time.Time) error {
-	if s.give == nil || s.q.idLike() || s.recent(bound) {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := len(s.passed); s.b.limit == 0 || i < s.b.limit; i++ {
-		f := s.ranked.at(i)
-		if f == nil {
-			break
-		}
-		if _, met := s.passed[f]; met { // a file that is older than what it holds put something before it
-			continue
-		}
-		rank := f.rank()
-		if s.q.needle == "" {
-			rank = 0
-		}
-		if rank > s.stage.rank() || rank == s.stage.rank() && !f.row.Updated.After(bound) {
-			break
-		}
-		s.passed[f] = !(f.current && len(s.currents) == 1) && !s.gave[key{f.row.Provider, f.row.ID}]
-		if !s.passed[f] {
-			continue
-		}
-		row := s.row(f)
-		if err := s.give(&row); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // rank orders results: those with the phrase, with all words in one message, with all words.
@@ -594,23 +540,17 @@ func (s *searching) results() (rows []*found, own *found) {
 	return rows, own
 }
 
-// listing sums up, and gives the rows that were not given before.
-func (s *searching) listing() (l Listing, err error) {
+func (s *searching) listing() Listing {
 	found, own := s.results()
+	var l Listing
 	if s.b.limit > 0 && len(found) > s.b.limit {
 		found, l.More = found[:s.b.limit], true
 	}
 	var oldest time.Time
 	for _, f := range found {
-		row := s.row(f)
-		l.Rows = append(l.Rows, row)
+		l.Rows = append(l.Rows, s.row(f))
 		if l.More && (oldest.IsZero() || f.row.Updated.Before(oldest)) {
 			oldest = f.row.Updated
-		}
-		if s.give != nil && !s.passed[f] && !s.gave[key{f.row.Provider, f.row.ID}] {
-			if err := s.give(&row); err != nil {
-				return l, err
-			}
 		}
 	}
 	if own != nil {
@@ -620,7 +560,7 @@ func (s *searching) listing() (l Listing, err error) {
 	l.Problems = s.r.reported(oldest)
 	l.Work = s.r.work.count()
 	l.Work.Compiled = int64(s.h.cfg.Set.Compiled())
-	return l, nil
+	return l
 }
 
 func (s *searching) row(f *found) chat.Row {
