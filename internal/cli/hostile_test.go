@@ -46,6 +46,9 @@ var listedRow = regexp.MustCompile(`(?m)^- \d{4}-\d\d-\d\d`)
 // are hostile come out of every command, and of the server, as text; a listing has one row for
 // each, and no id leads to a file.
 func TestHostileHome(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs all commands over one home, one after the other: the race detector has little to find here")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("such names are not possible there")
 	}
