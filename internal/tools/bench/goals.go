@@ -85,10 +85,6 @@ func (b *bench) goals(size string) error {
 		return err
 	}
 	r := got["R"]
-	memory, err := b.memory(commands, got)
-	if err != nil {
-		return err
-	}
 	goals := []goal{
 		{id: "L1", what: "list the newest 50", unit: "R", must: 0.2, aim: 0.1, reached: got["L1"].ratio(r)},
 		{id: "L1", what: "the same", unit: "F", must: 3, aim: 3, reached: got["L1"].ratio(got["F"])},
@@ -102,13 +98,12 @@ func (b *bench) goals(size string) error {
 		{id: "S6", what: "two common words", unit: "R", must: 2, aim: 1.2, reached: got["S6 common"].ratio(r)},
 		{id: "F1", what: "fork 200 KB by id", unit: "R", must: 0.5, aim: (got["start"].seconds() + f1AimSeconds) / r.seconds(), reached: got["F1"].ratio(r),
 			note: fmt.Sprintf("%.0f ms beyond process start", 1000*(got["F1"].seconds()-got["start"].seconds()))},
-		memory,
 	}
 	if long != "" {
 		goals = append(goals,
 			goal{id: "F2", what: "fork " + strings.TrimPrefix(fork, "render_"), unit: "C", must: 5, aim: 4, reached: got["F2"].ratio(got["C"]),
 				note: fmt.Sprintf("%.2f s; C is cat into a pipe, %.0f ms", got["F2"].seconds(), 1000*got["C"].seconds())},
-			goal{id: "M2", what: "peak memory, fork " + strings.TrimPrefix(fork, "render_"), unit: "MiB", must: 96, aim: 48, reached: got["F2"].peak(), unmeasured: memory.unmeasured})
+			goal{id: "M2", what: "peak memory, fork " + strings.TrimPrefix(fork, "render_"), unit: "MiB", must: 96, aim: 48, reached: got["F2"].peak(), unmeasured: got["F2"].peak() == 0})
 	}
 	more, err := b.moreGoals(giant, remove)
 	if err != nil {
@@ -130,7 +125,12 @@ func (b *bench) goals(size string) error {
 	if err != nil {
 		return err
 	}
-	goals = slices.Concat(goals, more, recall, served, interpreter, redaction)
+	// Last, as it holds files in memory, which a process that is begun counts as its own peak.
+	memory, err := b.memory(commands, got)
+	if err != nil {
+		return err
+	}
+	goals = slices.Concat(goals, more, recall, served, interpreter, redaction, []goal{memory})
 	slices.SortStableFunc(goals, func(a, b goal) int { return strings.Compare(order(a.id), order(b.id)) })
 
 	fmt.Printf("\n%d conversations, %.2f GB; R = %s, every byte: %.2f s, %.0f MiB; F = walk and stat: %.3f s; start of the program %.0f ms; %d rounds\n\n",
