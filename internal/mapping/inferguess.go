@@ -555,7 +555,7 @@ func (g *guesser) voices(c *survey, have []*disc, elems []*value) *disc {
 	}
 	first, pairs := map[string]int{}, map[[2]int]bool{} // of elements
 	for i, e := range elems {
-		g.eachID(e, nil, func(id string) {
+		g.eachID(e, 0, func(id string) {
 			if records[id] {
 				return
 			}
@@ -618,27 +618,27 @@ func (g *guesser) voices(c *survey, have []*disc, elems []*value) *disc {
 }
 
 // eachID calls fn for the id-like texts in a value: short, without blanks, with a digit.
-func (g *guesser) eachID(v *value, path []string, fn func(id string)) {
-	if len(path) > surveyDepthMax+2 {
+func (g *guesser) eachID(v *value, depth int, fn func(id string)) {
+	if depth > surveyDepthMax+2 {
 		return
 	}
 	switch v.kind() {
 	case jsonObject:
 		v.open(g.a)
 		for i := range v.members {
-			m, key := &v.members[i].val, unquote(v.members[i].key)
+			m := &v.members[i].val
 			if m.kind() == jsonString {
 				if t := m.str(); len(t) < 90 && strings.ContainsAny(t, "0123456789") && !strings.ContainsAny(t, " \n/\\") && !dateForm().MatchString(t) {
 					fn(t)
 				}
 				continue
 			}
-			g.eachID(m, append(slices.Clip(path), key), fn)
+			g.eachID(m, depth+1, fn)
 		}
 	case jsonArray:
 		list := v.list(g.a)
 		for i := range list[:min(len(list), listMax)] {
-			g.eachID(&list[i], append(slices.Clip(path), "#"), fn)
+			g.eachID(&list[i], depth+1, fn)
 		}
 	}
 }

@@ -97,26 +97,7 @@ messages:
 		{"not on what was given up", `{"ask":"a","id":"1"}|{"say":"It "}|{"op":"back","to":"1"}|{"say":"is."}`, "assistant is."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			env := homeWith(t, map[string]string{"a.jsonl": strings.ReplaceAll(row.log, "|", "\n") + "\n"})
-			files, _ := m.Find(context.Background(), env)
-			for _, keep := range []bool{true, false} {
-				var got []string
-				if err := m.Read(context.Background(), files[0], ReadOptions{Keep: func(*chat.Message) bool { return keep }}, func(c *chat.Conversation) error {
-					for _, msg := range c.Messages {
-						if !msg.Abandoned {
-							got = append(got, string(msg.Role)+" "+msg.Text)
-						}
-					}
-					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
-				if s := strings.Join(got, "; "); keep && s != row.want {
-					t.Errorf("got %q, want %q", s, row.want)
-				} else if n := strings.Count(row.want, ";") + 1; len(got) != n {
-					t.Errorf("keep %v: %d messages, want %d", keep, len(got), n)
-				}
-			}
+			saysOf(t, m, row.log, row.want)
 		})
 	}
 }
@@ -141,24 +122,33 @@ messages:
 		{"the same twice", `{"say":"It "}|{"whole":"It is."}|{"ask":"a"}|{"say":"It "}|{"whole":"It is."}`, "assistant It is.; user a; assistant It is."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			env := homeWith(t, map[string]string{"a.jsonl": strings.ReplaceAll(row.log, "|", "\n") + "\n"})
-			files, _ := m.Find(context.Background(), env)
-			for _, keep := range []bool{true, false} {
-				var got []string
-				if err := m.Read(context.Background(), files[0], ReadOptions{Keep: func(*chat.Message) bool { return keep }}, func(c *chat.Conversation) error {
-					for _, msg := range c.Messages {
-						got = append(got, string(msg.Role)+" "+msg.Text)
-					}
-					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
-				if s := strings.Join(got, "; "); keep && s != row.want {
-					t.Errorf("got %q, want %q", s, row.want)
-				} else if n := strings.Count(row.want, ";") + 1; len(got) != n {
-					t.Errorf("keep %v: %d messages, want %d", keep, len(got), n)
+			saysOf(t, m, row.log, row.want)
+		})
+	}
+}
+
+// saysOf holds what is read of a log, its lines parted by "|", against its messages, whether
+// their texts are kept or let go.
+func saysOf(t *testing.T, m *Mapping, log, want string) {
+	t.Helper()
+	env := homeWith(t, map[string]string{"a.jsonl": strings.ReplaceAll(log, "|", "\n") + "\n"})
+	files, _ := m.Find(context.Background(), env)
+	for _, keep := range []bool{true, false} {
+		var got []string
+		if err := m.Read(context.Background(), files[0], ReadOptions{Keep: func(*chat.Message) bool { return keep }}, func(c *chat.Conversation) error {
+			for _, msg := range c.Messages {
+				if !msg.Abandoned {
+					got = append(got, string(msg.Role)+" "+msg.Text)
 				}
 			}
-		})
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if s := strings.Join(got, "; "); keep && s != want {
+			t.Errorf("got %q, want %q", s, want)
+		} else if n := strings.Count(want, ";") + 1; len(got) != n {
+			t.Errorf("keep %v: %d messages, want %d", keep, len(got), n)
+		}
 	}
 }
