@@ -86,7 +86,7 @@ func (m *Mapping) find(ctx context.Context, env Env, limits globLimits) ([]File,
 	if env.seen != nil {
 		places = slices.DeleteFunc(places, func(p globPlace) bool { return !env.seen.holds(&p) })
 	}
-	w := &walker{ctx: ctx, limits: limits, excluded: m.excluder(env)}
+	w := &walker{ctx: ctx, limits: limits, excluded: m.excluder(env), seen: env.seen}
 	for _, e := range errs {
 		w.problem(e.Path, e.Err)
 	}

@@ -1,19 +1,75 @@
 package mapping
 
 import (
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// folders remembers which folders exist. A folder whose parent is missing is not looked for.
+// folders remembers which folders exist, and what is in those that were read. A folder whose
+// parent is missing is not looked for.
 type folders struct {
-	mu    sync.Mutex
-	known map[string]bool
-	looks int // at the disk
+	mu     sync.Mutex
+	known  map[string]bool
+	looks  int // at the disk
+	lists  map[string]*folderList
+	listed int // folders read
+	kept   int // entries in lists
 }
+
+// A folderList is what is in a folder, as it was when somebody first asked.
+type folderList struct {
+	once    sync.Once
+	entries []fs.DirEntry
+	err     error
+}
+
+// keptEntriesMax is how many entries of folders are remembered, some five megabytes. Whatever
+// more there is belongs to one mapping as a rule, which reads it once.
+const keptEntriesMax = 1 << 16
+
+// list is what is in a folder, without an order; not to be changed. Several mappings may look
+// into one folder, and a lookup for each conversation: the disk is asked once. f may be nil.
+func (f *folders) list(dir string) ([]fs.DirEntry, error) {
+	if f == nil {
+		return readFolder(dir)
+	}
+	f.mu.Lock()
+	l := f.lists[dir]
+	if l == nil {
+		l = &folderList{}
+		f.lists[dir] = l
+	}
+	f.mu.Unlock()
+	l.once.Do(func() {
+		l.entries, l.err = readFolder(dir)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.listed++
+		if f.kept += len(l.entries); f.kept > keptEntriesMax {
+			f.kept -= len(l.entries)
+			delete(f.lists, dir) // who waits for it has it
+		}
+	})
+	return l.entries, l.err
+}
+
+// A listedFS is a folder as fs.FS, whose folders are read through a memory.
+type listedFS struct {
+	fs.FS
+	root string
+	seen *folders
+}
+
+func (l listedFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	return l.seen.list(filepath.Join(l.root, filepath.FromSlash(path.Clean(name))))
+}
+
+func (l listedFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(l.FS, name) }
 
 // Snapshot is e with a memory, for one question that many mappings are asked: what was once
 // found out about a folder is not looked at again, and named roots that are not there are left
@@ -22,9 +78,16 @@ func (e Env) Snapshot() Env {
 	if e.seen != nil {
 		return e
 	}
-	e.seen = &folders{known: map[string]bool{}}
+	e.seen = &folders{known: map[string]bool{}, lists: map[string]*folderList{}}
 	e.Named = e.seen.named(e)
 	return e
+}
+
+// Listed is how many times a folder was read for a snapshot.
+func (e Env) Listed() int {
+	e.seen.mu.Lock()
+	defer e.seen.mu.Unlock()
+	return e.seen.listed
 }
 
 // Looks is how many names a snapshot was looked at for, to find out whether they are there.

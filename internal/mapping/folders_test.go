@@ -3,6 +3,7 @@ package mapping
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"parlance/mappings"
@@ -72,5 +73,44 @@ func TestSnapshotIsSharedByFind(t *testing.T) {
 	}
 	if got, want := looked(), 1+above+2+4; got != want { // c and d, which Find alone asks for
 		t.Errorf("with Find: got %d looks, want %d", got, want)
+	}
+}
+
+// A folder that several mappings' wildcards go through, or lookups of many conversations, is
+// read once; one with more in it than is remembered is read again, and gives the same.
+func TestFoldersAreReadOnce(t *testing.T) {
+	lookup := strings.Replace(mappingText("two", "~/.share/logs/*.jsonl"), "    container: jsonl\n", "    container: jsonl\n    sidecar:\n      meta: \"../meta/*/{stem}.json\"\n", 1)
+	s, err := NewSet(mappingFS("one.yaml", mappingText("one", "~/.share/*/*.jsonl"), "two.yaml", lookup), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := home(t, ".share/logs/a.jsonl", ".share/logs/b.jsonl", ".share/logs/c.jsonl", ".share/meta/x/a.json", ".share/meta/y/b.json")
+	for _, full := range []bool{false, true} {
+		env := Env{Home: dir}.Snapshot()
+		if full {
+			env.seen.kept = keptEntriesMax
+		}
+		found := 0
+		for _, name := range []string{"one", "two"} {
+			m, problems := s.Mapping(name)
+			if m == nil {
+				t.Fatal(problems)
+			}
+			files, failed := m.Find(t.Context(), env)
+			if len(files) != 3 || len(failed) > 0 {
+				t.Errorf("%s: got %v, %v", name, files, failed)
+			}
+			for _, f := range files {
+				rd := &reading{m: m, src: m.Sources[0], file: f, opts: &ReadOptions{}}
+				found += len(rd.sidecars(rd.scopes(nil, 1)))
+			}
+		}
+		if found != 2 {
+			t.Errorf("full %v: %d lookups found something", full, found)
+		}
+		// .share, logs, meta and x and y below it
+		if got := env.Listed(); (got == 5) == full {
+			t.Errorf("full %v: %d folders were read", full, got)
+		}
 	}
 }

@@ -36,6 +36,7 @@ type walker struct {
 	ctx      context.Context
 	limits   globLimits
 	excluded func(source int, path string) bool
+	seen     *folders // may be nil
 
 	found   []foundFile
 	errs    []FindError
@@ -109,7 +110,7 @@ func (w *walker) folder(dir string, steps []step, sure bool) {
 		w.halt(dir, fmt.Errorf("more folders than foldersMax (%d): the rest is left out", w.limits.folders))
 		return
 	}
-	entries, err := readFolder(dir)
+	entries, err := w.seen.list(dir)
 	if err != nil && !missing(err) {
 		w.problem(dir, err)
 	}

@@ -917,7 +917,7 @@ func (rd *reading) beside(t template, x *scopes) (string, bool) {
 		if !ok {
 			return "", false
 		}
-		hits, err := doublestar.Glob(os.DirFS(root), rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+		hits, err := doublestar.Glob(listedFS{os.DirFS(root), root, rd.file.env.seen}, rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
 		if err != nil || len(hits) == 0 {
 			return "", false
 		}
