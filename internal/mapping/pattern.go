@@ -90,7 +90,13 @@ func (p *globPlace) String() string {
 		if i > 0 {
 			b.WriteByte('/')
 		}
-		b.WriteString(s.src)
+		// Braces may have put together what looks like a variable, and is a name.
+		rest := s.src
+		for at := variableStart(rest); at < len(rest); at = variableStart(rest) {
+			b.WriteString(rest[:at] + `\$`)
+			rest = rest[at+1:]
+		}
+		b.WriteString(rest)
 	}
 	return b.String()
 }
