@@ -76,6 +76,7 @@ type app struct {
 	json                   bool
 
 	terminal func(stream any) bool
+	shown    *progress // nil if there is none
 
 	set      *mapping.Set // once opened
 	reported map[string]bool

@@ -1,14 +1,15 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"parlance/internal/chat"
 	"parlance/internal/history"
 	"parlance/internal/render"
 )
@@ -102,6 +103,15 @@ func (a *app) list(cmd *cobra.Command, q history.Query) error {
 			}
 		}
 	}
+	if a.json {
+		q.Row = func(r *chat.Row) error {
+			a.shown.clear()
+			if _, err := a.out.Write(append(render.RowJSON(r), '\n')); err != nil {
+				return err
+			}
+			return cmd.Context().Err()
+		}
+	}
 	l, err := h.Search(cmd.Context(), q)
 	done()
 	if err != nil {
@@ -112,20 +122,14 @@ func (a *app) list(cmd *cobra.Command, q history.Query) error {
 	if len(l.Rows) == 0 {
 		return none("%s", answer)
 	}
-	out := bufio.NewWriter(a.out)
 	if a.json {
-		for i := range l.Rows {
-			out.Write(render.RowJSON(&l.Rows[i]))
-			out.WriteByte('\n')
-		}
 		if l.Current != nil {
 			a.complain("parlance: left out: " + l.Current.FullID() + ", the conversation that asks")
 		}
-	} else {
-		out.WriteString(answer)
-		out.WriteByte('\n')
+		return nil
 	}
-	return out.Flush()
+	_, err = io.WriteString(a.out, answer+"\n")
+	return err
 }
 
 // problems says what could not be read, a line each.
@@ -148,9 +152,9 @@ func (a *app) progress(f *history.Filter) func() {
 	if !isTerminal(a.err) {
 		return func() {}
 	}
-	p := newProgress(a.err)
-	f.Progress = p.tell
-	return p.end
+	a.shown = newProgress(a.err)
+	f.Progress = a.shown.tell
+	return a.shown.end
 }
 
 func plural(n int, thing string) string {

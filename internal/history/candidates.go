@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,6 +34,9 @@ const (
 // copiesMax files may be taken for copies of one conversation because their names are alike.
 // If there are more, the name is one that a tool gives to all its files.
 const copiesMax = 8
+
+// tellEvery is how long large files may keep the caller without a word.
+const tellEvery = 100 * time.Millisecond
 
 // A file is a file that some mapping's pattern found, with what can be told of it unread.
 type file struct {
@@ -107,6 +111,18 @@ type item struct {
 	scanned bool // the raw filter let it pass
 	hope    hope // what it may hold, as far as that was found out
 	key     key  // of files and copies, so that they are read once; none for a batch
+
+	// raised is a bound that is later, in nanoseconds, since a row joined that was updated after
+	// the files; other workers look.
+	raised atomic.Int64
+}
+
+// latest is the time after which nothing in the item was updated.
+func (it *item) latest() time.Time {
+	if at := it.raised.Load(); at > it.bound.UnixNano() {
+		return time.Unix(0, at)
+	}
+	return it.bound
 }
 
 // A key names a conversation, or what its file's path says about its id.
@@ -132,6 +148,7 @@ type run struct {
 	ids       map[*file]func() []string              // see idsIn
 	done      int
 	progress  func(done, found int)
+	told      time.Time // when progress was called last
 
 	// watch, if set, is shown every conversation that is read, also one without messages, with
 	// the fields in it that nothing reads, and with shapes the structure of what no rule knew.
@@ -146,6 +163,8 @@ type store struct {
 	dbs  []*file
 	rows map[*file][]*chat.Conversation // newest first
 	byID map[string][]member
+	// bounds are when the rows were updated at the latest, by file and row.
+	bounds map[*file]map[string]time.Time
 }
 
 // discover finds the files of the providers that are asked for, all if none is named.
@@ -155,7 +174,9 @@ func (h *History) discover(ctx context.Context, providers []string, progress fun
 		stores: map[string]*store{}, claimed: map[key]bool{}, keys: map[key]func() (map[string]bool, bool){},
 		ids: map[*file]func() []string{}, silent: map[key]UnreadableError{}, strangers: map[*file]bool{}, progress: progress,
 	}
-	return r, r.find(ctx, providers)
+	err := r.find(ctx, providers)
+	r.looked(0)
+	return r, err
 }
 
 func (r *run) find(ctx context.Context, wanted []string) error {
@@ -337,6 +358,9 @@ func (r *run) claim(ctx context.Context, it *item) (bool, error) {
 	for _, m := range s.byID[it.key.id] {
 		if !have[m.f] {
 			it.members = append(it.members, m)
+			if at := s.bounds[m.f][m.rows[0]].UnixNano(); at > it.raised.Load() {
+				it.raised.Store(at)
+			}
 		}
 	}
 	return true, nil
@@ -361,10 +385,7 @@ func (r *run) expand(ctx context.Context, f *file, want func(i int, c *chat.Conv
 		if !want(i, c) {
 			continue
 		}
-		bound := f.bound
-		if i > 0 && !c.Updated.IsZero() { // the first may be newer than its row says
-			bound = c.Updated
-		}
+		bound := s.bounds[f][c.Row]
 		k := key{f.Provider, c.ID}
 		if copies := s.byID[c.ID]; len(copies) > 1 || len(r.byHint[k]) > 0 {
 			it := &item{bound: bound, key: k, members: slices.Clone(copies)}
@@ -385,11 +406,30 @@ func (r *run) expand(ctx context.Context, f *file, want func(i int, c *chat.Conv
 	return out, nil
 }
 
+func capped(t, latest time.Time) time.Time {
+	if latest.Before(t) {
+		return latest
+	}
+	return t
+}
+
+// boundOf is when a conversation in an item was updated at the latest: f is where it was read, row
+// its row if that is a database.
+func (r *run) boundOf(it *item, f *file, row string) time.Time {
+	if s := r.stores[f.Provider]; f.sqlite && len(it.members) == 1 {
+		if bound, ok := s.bounds[f][row]; ok {
+			return bound
+		}
+	}
+	return it.latest()
+}
+
 // load asks the databases of a provider for their rows, once in a run.
 func (r *run) load(ctx context.Context, s *store) error {
 	s.once.Do(func() {
 		s.rows = map[*file][]*chat.Conversation{}
 		s.byID = map[string][]member{}
+		s.bounds = map[*file]map[string]time.Time{}
 		for _, f := range s.dbs {
 			var rows []*chat.Conversation
 			r.work.heads.Add(1)
@@ -419,7 +459,12 @@ func (r *run) load(ctx context.Context, s *store) error {
 				return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))
 			})
 			s.rows[f] = rows
-			for _, c := range rows {
+			s.bounds[f] = make(map[string]time.Time, len(rows))
+			for i, c := range rows {
+				s.bounds[f][c.Row] = f.bound
+				if i > 0 && !c.Updated.IsZero() { // the first may be newer than its row says
+					s.bounds[f][c.Row] = c.Updated
+				}
 				s.byID[c.ID] = append(s.byID[c.ID], member{f: f, rows: []string{c.Row}})
 			}
 		}
@@ -429,13 +474,14 @@ func (r *run) load(ctx context.Context, s *store) error {
 
 // newestFirst hands items to work, those with the latest bound first, until none is left or
 // enough says that nothing up to a bound can matter. What work returns are further items.
-// It returns when all workers have.
-func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound time.Time) bool, work func(context.Context, *item) ([]*item, error)) error {
+// decided, if set, hears after each item up to which bound all have been worked on: what is left
+// is not newer. It returns when all workers have.
+func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound time.Time) bool, decided func(bound time.Time) error, work func(context.Context, *item) ([]*item, error)) error {
 	queue := itemQueue(items)
 	heap.Init(&queue)
 	var mu sync.Mutex
 	idle := sync.NewCond(&mu)
-	busy := 0
+	busy := map[*item]bool{}
 	g, ctx := errgroup.WithContext(ctx)
 	next := func() *item {
 		mu.Lock()
@@ -445,30 +491,43 @@ func (r *run) newestFirst(ctx context.Context, items []*item, enough func(bound 
 				return nil
 			}
 			if len(queue) > 0 && !enough(queue[0].bound) {
-				busy++
-				return heap.Pop(&queue).(*item)
+				it := heap.Pop(&queue).(*item)
+				busy[it] = true
+				return it
 			}
-			if busy == 0 {
+			if len(busy) == 0 {
 				return nil
 			}
 			idle.Wait() // what others are reading may bring newer items
 		}
 	}
-	done := func(more []*item) {
+	done := func(it *item, more []*item, err error) error {
 		mu.Lock()
 		defer mu.Unlock()
-		busy--
+		delete(busy, it)
 		for _, it := range more {
 			heap.Push(&queue, it)
 		}
 		idle.Broadcast()
+		if decided == nil || err != nil {
+			return err
+		}
+		var bound time.Time
+		if len(queue) > 0 {
+			bound = queue[0].bound
+		}
+		for it := range busy {
+			if it.latest().After(bound) {
+				bound = it.latest()
+			}
+		}
+		return decided(bound)
 	}
 	for range r.h.workers {
 		g.Go(func() error {
 			for it := next(); it != nil; it = next() {
 				more, err := work(ctx, it)
-				done(more)
-				if err != nil {
+				if err = done(it, more, err); err != nil {
 					return err
 				}
 			}
@@ -542,9 +601,13 @@ func (r *run) looked(n int) {
 	}
 	r.mu.Lock()
 	r.done += n
-	done := r.done
+	done, now := r.done, time.Now()
+	tell := done%64 == 0 || done == len(r.files) || now.Sub(r.told) >= tellEvery
+	if tell {
+		r.told = now
+	}
 	r.mu.Unlock()
-	if done%64 == 0 || done == len(r.files) {
+	if tell {
 		r.progress(done, len(r.files))
 	}
 }

@@ -108,6 +108,9 @@ type found struct {
 	source  int    // index of the mapping's source that read it
 	opening uint64 // of its first message; 0: it has none
 	total   int    // messages, hidden ones included
+	// at is where it stands in the order: when it was updated, but not later than its file or
+	// row says. So what is read first comes first, whatever times a transcript claims.
+	at time.Time
 
 	verdict
 	current bool // it may be the one that asks

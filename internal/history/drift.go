@@ -220,7 +220,7 @@ func (h *History) Report(ctx context.Context, name string, progress func(done, f
 			spans[k] = spans[k].with(&told)
 		}
 	}
-	if err := r.newestFirst(ctx, r.items(), func(time.Time) bool { return false }, s.work); err != nil {
+	if err := r.newestFirst(ctx, r.items(), func(time.Time) bool { return false }, nil, s.work); err != nil {
 		return out, err
 	}
 	out.Files -= len(r.strangers)

@@ -53,7 +53,8 @@ type Filter struct {
 	// as usual. It is a filter on what a conversation recorded, nothing else.
 	Project string
 	// Since and Until are dates ("2026-05-28", a day in UTC, wholly included), times
-	// (RFC 3339) or ages ("7d", also h, m, w). They are compared with updated.
+	// (RFC 3339) or ages ("7d", also h, m, w). They are compared with updated, but a conversation
+	// is not newer than its file, whatever it says.
 	Since, Until string
 	Limit        int  // rows; 0 is 50, less than 0 is no limit
 	Subagents    bool // subagents as well

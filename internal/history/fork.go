@@ -102,7 +102,7 @@ func (h *History) Fork(ctx context.Context, q Query) (*Forked, error) {
 func (s *searching) forked(best *found, exact []*found) *Forked {
 	out := &Forked{
 		Provider: best.row.Provider, ID: best.row.ID, File: best.row.File, Note: remark(best, exact),
-		Problems: s.r.reported(best.row.Updated), Work: s.r.work.count(), r: s.r, f: best,
+		Problems: s.r.reported(best.at), Work: s.r.work.count(), r: s.r, f: best,
 	}
 	if s.q.needle != "" {
 		out.Tier = int(min(best.tier(), tierAssistant))
@@ -198,8 +198,8 @@ func (s *searching) direct(ctx context.Context) *found {
 	there := false
 	opts := mapping.ReadOptions{Ends: cwdEndsBytes, SkipToolText: true, Keep: func(*chat.Message) bool { return false }}
 	err := s.h.readWhole(ctx, only.f, opts, func(c *chat.Conversation) error {
-		if c.ID == only.row.ID && len(c.Messages) > 0 && s.b.holds(c.Cwd, c.Updated) {
-			there, only.row.Updated = true, c.Updated
+		if c.ID == only.row.ID && len(c.Messages) > 0 && s.b.holds(c.Cwd, capped(c.Updated, only.f.bound)) {
+			there, only.row.Updated, only.at = true, c.Updated, capped(c.Updated, only.f.bound)
 		}
 		return nil
 	})

@@ -26,7 +26,7 @@ func (s *searching) nearest(ctx context.Context) ([]chat.Row, error) {
 	s.r.claimed = map[key]bool{}
 	all := &searching{h: s.h, r: s.r, d: &digester{in: inIDs}, b: b, stage: hopePhrase, self: s.self, got: map[key][]*found{}}
 	all.ranked = newRanking(all.b.limit, all.compare)
-	if err := all.r.newestFirst(ctx, all.r.items(), all.enough, all.work); err != nil {
+	if err := all.r.newestFirst(ctx, all.r.items(), all.enough, nil, all.work); err != nil {
 		return nil, err
 	}
 	type scored struct {

@@ -119,7 +119,7 @@ func (h *History) Providers(ctx context.Context, names []string, progress func(d
 		}
 		record(has[c.Provider], c)
 	}
-	if err := r.newestFirst(ctx, r.items(), func(time.Time) bool { return false }, s.work); err != nil {
+	if err := r.newestFirst(ctx, r.items(), func(time.Time) bool { return false }, nil, s.work); err != nil {
 		return nil, err
 	}
 	for f := range r.strangers {

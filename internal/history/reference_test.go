@@ -20,6 +20,7 @@ import (
 type whole struct {
 	c       *chat.Conversation
 	f       *file
+	at      time.Time // its place in the order
 	current bool
 }
 
@@ -48,7 +49,7 @@ func readAll(t *testing.T, h *History) []whole {
 		}
 		_ = f.m.Read(ctx, f.File, mapping.ReadOptions{Keys: keys}, func(c *chat.Conversation) error {
 			if len(c.Messages) > 0 {
-				all[c.FullID()] = append(all[c.FullID()], whole{c, f, false})
+				all[c.FullID()] = append(all[c.FullID()], whole{c, f, c.Updated, false})
 			}
 			return nil
 		})
@@ -82,6 +83,11 @@ func readAll(t *testing.T, h *History) []whole {
 			}
 		}
 		k.current = chat.Current(k.c, touched, r.now)
+		if r.stores[k.c.Provider] != nil { // no row says less than what is in it
+			continue
+		}
+		latest := slices.MaxFunc(r.byHint[key{k.c.Provider, k.f.hint}], func(a, b *file) int { return a.bound.Compare(b.bound) })
+		k.at = capped(k.at, latest.bound)
 	}
 	return kept
 }
@@ -174,7 +180,7 @@ func reference(t *testing.T, h *History, kept []whole, q Query) (rows []string, 
 			a.text = fmt.Sprintf("%s %s %q %d %q %q", c.FullID(), c.File, []string(nil), 0, "", "")
 		}
 		a.text += facts(&row)
-		if !b.holds(c.Cwd, c.Updated) {
+		if !b.holds(c.Cwd, k.at) {
 			a.rank, a.byID, a.byUUID, a.byCopy = 4, false, false, false
 		}
 		if c.Subagent && !q.Subagents && !a.byID && !a.byUUID && !a.byCopy {
@@ -186,7 +192,7 @@ func reference(t *testing.T, h *History, kept []whole, q Query) (rows []string, 
 		answers = append(answers, a)
 	}
 	slices.SortFunc(answers, func(a, b answer) int {
-		return cmp.Or(a.rank-b.rank, b.c.Updated.Compare(a.c.Updated), cmp.Compare(a.c.FullID(), b.c.FullID()), cmp.Compare(a.c.File, b.c.File))
+		return cmp.Or(a.rank-b.rank, b.at.Compare(a.at), cmp.Compare(a.c.FullID(), b.c.FullID()), cmp.Compare(a.c.File, b.c.File))
 	})
 	var now []string
 	for _, a := range answers {
@@ -330,8 +336,13 @@ func (k *maker) home() {
 		}
 		lines := k.acmeLines(at)
 		touched := at
-		if k.IntN(4) == 0 && !at.After(w.ago(hour)) {
-			touched = at.Add(30 * time.Minute)
+		if !at.After(w.ago(hour)) {
+			switch k.IntN(8) {
+			case 0, 1:
+				touched = at.Add(30 * time.Minute)
+			case 2: // the file is older than what is in it
+				touched = at.Add(-time.Duration(1+k.IntN(100)) * hour)
+			}
 		}
 		w.write(".acme/p/"+k.name(name)+".jsonl", touched, lines...)
 		switch k.IntN(5) {
@@ -405,8 +416,23 @@ func (k *maker) query() Query {
 	return q
 }
 
+// misgiven says what is wrong with the rows that were handed over before the search ended.
+func misgiven(given, rows []chat.Row) string {
+	var got, want []string
+	for i := range given {
+		got = append(got, inShort(&given[i]))
+	}
+	for i := range rows {
+		want = append(want, inShort(&rows[i]))
+	}
+	if slices.Equal(got, want) {
+		return ""
+	}
+	return fmt.Sprintf("given %q", got)
+}
+
 // Whatever stands on disk and whatever is asked, the quick search finds what the plain one
-// does, with one worker and with several.
+// does, with one worker and with many, and hands over the same rows on its way.
 func TestSearchFindsWhatReadingEverythingFinds(t *testing.T) {
 	for seed := range *homes {
 		k := &maker{Rand: rand.New(rand.NewPCG(uint64(seed), 7)), w: newWorld(t)}
@@ -415,15 +441,23 @@ func TestSearchFindsWhatReadingEverythingFinds(t *testing.T) {
 		for i := range 40 {
 			q := k.query()
 			want, current, more := reference(t, k.w.open(), kept, q)
-			for _, workers := range []int{1, 3} {
+			for _, workers := range []int{1, 3, 16} {
 				k.w.cfg.Workers = workers
 				h := k.w.open()
 				if i%2 == 0 {
 					h.siftFrom = 0
 				}
+				var given []chat.Row
+				q.Row = func(r *chat.Row) error {
+					given = append(given, *r)
+					return nil
+				}
 				l, err := h.Search(context.Background(), q)
 				if err != nil {
 					t.Fatal(err)
+				}
+				if why := misgiven(given, l.Rows); why != "" {
+					t.Errorf("home %d, query %d, %d workers: %q %+v: %s\ngiven %s\nrows  %s", seed, i, workers, q.Text, q.Filter, why, ids(Listing{Rows: given}), ids(l))
 				}
 				var got []string
 				for _, r := range l.Rows {

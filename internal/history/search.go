@@ -29,6 +29,14 @@ type Query struct {
 	// text finds everything.
 	Text string
 	Filter
+
+	// Row, if set, is handed each row of the listing in its order, as soon as no conversation
+	// that is still to be looked at can stand before it; an error of it ends the search. A search
+	// for what may be a whole id hands over nothing before it ends, nor does one that cannot know
+	// yet which conversation asks. What went out stays, and is never more than Limit: if a copy
+	// under another name is met later that holds more, or has the text for its id, this shows in
+	// the Listing alone.
+	Row func(*chat.Row) error
 }
 
 // Search lists the conversations that match, those that hold the phrase before those that
@@ -45,7 +53,10 @@ func (h *History) Search(ctx context.Context, q Query) (Listing, error) {
 	if err := s.run(ctx); err != nil {
 		return Listing{}, err
 	}
-	l := s.listing()
+	l, err := s.listing()
+	if err != nil {
+		return Listing{}, err
+	}
 	if len(l.Rows) == 0 && s.q.needle != "" {
 		if l.Nearest, err = s.nearest(ctx); err != nil {
 			return Listing{}, err
@@ -81,6 +92,12 @@ type searching struct {
 	putoff   [hopePhrase + 1][]*item // what may hold less
 
 	seen func(*chat.Conversation) // if set, is shown every conversation that is read; under mu
+
+	give   func(*chat.Row) error // Query.Row
+	given  int                   // how many rows went out
+	whole  bool                  // the needle is the whole name of something that was found
+	passed map[*found]bool       // those at the head of ranked that were given, or (false) are not shown
+	gave   map[key]bool          // of which a copy was given that does not count any more
 }
 
 func (h *History) begin(ctx context.Context, q Query) (*searching, error) {
@@ -96,6 +113,7 @@ func (h *History) begin(ctx context.Context, q Query) (*searching, error) {
 	s := &searching{
 		h: h, r: r, q: read, d: &digester{q: read, in: q.In}, b: b, self: chat.Fold(strings.TrimSpace(q.Self)),
 		plans: map[string]*rawPlan{}, got: map[key][]*found{},
+		give: q.Row, passed: map[*found]bool{}, gave: map[key]bool{},
 	}
 	s.ranked = newRanking(b.limit, s.compare)
 	return s, nil
@@ -107,7 +125,7 @@ func (s *searching) run(ctx context.Context) error {
 		return err
 	}
 	for s.stage = hopePhrase; s.stage > hopeless; s.stage-- {
-		if err := s.r.newestFirst(ctx, items, s.enough, s.work); err != nil {
+		if err := s.r.newestFirst(ctx, items, s.enough, s.decided, s.work); err != nil {
 			return err
 		}
 		if s.one || len(s.exact()) > 0 {
@@ -173,7 +191,7 @@ func (s *searching) named(ctx context.Context, all []*item) (done bool, err erro
 		}
 	}
 	never := func(time.Time) bool { return false }
-	err = s.r.newestFirst(ctx, items, never, func(ctx context.Context, it *item) ([]*item, error) { return nil, s.read(ctx, it) })
+	err = s.r.newestFirst(ctx, items, never, nil, func(ctx context.Context, it *item) ([]*item, error) { return nil, s.read(ctx, it) })
 	if err != nil {
 		return false, err
 	}
@@ -186,7 +204,7 @@ func (s *searching) named(ctx context.Context, all []*item) (done bool, err erro
 	}
 	// Who asks has still to be found, among the files that were written just now.
 	fresh := slices.DeleteFunc(slices.Clone(all), func(it *item) bool { return !s.recent(it.bound) })
-	return true, s.r.newestFirst(ctx, fresh, never, s.work)
+	return true, s.r.newestFirst(ctx, fresh, never, nil, s.work)
 }
 
 // mayBe says whether the path of f suggests that it holds the conversation id, or a
@@ -326,7 +344,7 @@ func (s *searching) outdone(f *file) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ranked.len() > 0 && s.ranked.at(0).tier() <= tierUser && s.ranked.at(0).row.Updated.After(f.bound)
+	return s.ranked.len() > 0 && s.ranked.at(0).tier() <= tierUser && s.ranked.at(0).at.After(f.bound)
 }
 
 func (s *searching) plan(f *file) *rawPlan {
@@ -382,7 +400,7 @@ func (s *searching) enough(bound time.Time) bool {
 	switch {
 	case last.rank() < s.stage.rank():
 		return true // nothing so good is left in the files to come
-	case !last.row.Updated.After(bound):
+	case !last.at.After(bound):
 		return false
 	case s.q.needle == "":
 		return true
@@ -416,7 +434,9 @@ func (s *searching) read(ctx context.Context, it *item) error {
 				t.take(&c.Messages[i])
 			}
 		}
-		batch = append(batch, t.digest(f, s.r.touched(c, f), s.r.now, func(id string) bool { return s.r.has(ctx, f, id) }))
+		found := t.digest(f, s.r.touched(c, f), s.r.now, func(id string) bool { return s.r.has(ctx, f, id) })
+		found.at = capped(found.row.Updated, s.r.boundOf(it, f, c.Row))
+		batch = append(batch, found)
 		if s.seen != nil {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -442,6 +462,10 @@ func (s *searching) add(f *found) {
 	}
 	for _, old := range s.got[k] {
 		s.ranked.remove(old)
+		if s.passed[old] {
+			s.gave[k] = true
+		}
+		delete(s.passed, old)
 		if i := slices.Index(s.currents, old); i >= 0 {
 			s.currents = slices.Delete(s.currents, i, i+1)
 		}
@@ -452,6 +476,7 @@ func (s *searching) add(f *found) {
 			s.currents = append(s.currents, w)
 		}
 		if s.matches(w) {
+			s.whole = s.whole || s.q.needle != "" && (w.idWhole || w.uuidWhole || w.uuidCopied)
 			s.ranked.add(w)
 		}
 	}
@@ -465,7 +490,7 @@ func (s *searching) matches(f *found) bool {
 	switch {
 	case f.miss:
 		return false
-	case !s.b.holds(f.row.Cwd, f.row.Updated):
+	case !s.b.holds(f.row.Cwd, f.at):
 		return false
 	case f.row.Subagent && !s.b.subagents:
 		return f.idWhole || f.uuidWhole || f.uuidCopied
@@ -475,6 +500,45 @@ func (s *searching) matches(f *found) bool {
 		return false
 	}
 	return f.tier() < tierNone || f.uuidCopied
+}
+
+// decided gives the rows before which nothing can come any more, as nothing that is still to be
+// looked at in this stage was updated after bound.
+func (s *searching) decided(bound time.Time) error {
+	if s.give == nil || s.q.idLike() || s.recent(bound) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.whole { // then nothing else is an answer
+		return nil
+	}
+	for i := len(s.passed); s.b.limit == 0 || s.given < s.b.limit; i++ {
+		f := s.ranked.at(i)
+		if f == nil {
+			break
+		}
+		if _, met := s.passed[f]; met { // a copy put something before it
+			continue
+		}
+		rank := f.rank()
+		if s.q.needle == "" {
+			rank = 0
+		}
+		if rank > s.stage.rank() || rank == s.stage.rank() && !f.at.After(bound) {
+			break
+		}
+		s.passed[f] = !(f.current && len(s.currents) == 1) && !s.gave[key{f.row.Provider, f.row.ID}]
+		if !s.passed[f] {
+			continue
+		}
+		row := s.row(f)
+		s.given++
+		if err := s.give(&row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rank orders results: those with the phrase, with all words in one message, with all words.
@@ -498,7 +562,7 @@ func (s *searching) compare(a, b *found) int {
 	if s.q.needle == "" {
 		ra, rb = 0, 0
 	}
-	if c := cmp.Or(cmp.Compare(ra, rb), b.row.Updated.Compare(a.row.Updated)); c != 0 {
+	if c := cmp.Or(cmp.Compare(ra, rb), b.at.Compare(a.at)); c != 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.row.FullID(), b.row.FullID()), cmp.Compare(a.row.File, b.row.File), cmp.Compare(a.row.Row, b.row.Row))
@@ -540,17 +604,24 @@ func (s *searching) results() (rows []*found, own *found) {
 	return rows, own
 }
 
-func (s *searching) listing() Listing {
+// listing sums up, and gives the rows that were not given before.
+func (s *searching) listing() (l Listing, err error) {
 	found, own := s.results()
-	var l Listing
 	if s.b.limit > 0 && len(found) > s.b.limit {
 		found, l.More = found[:s.b.limit], true
 	}
 	var oldest time.Time
 	for _, f := range found {
-		l.Rows = append(l.Rows, s.row(f))
-		if l.More && (oldest.IsZero() || f.row.Updated.Before(oldest)) {
-			oldest = f.row.Updated
+		row := s.row(f)
+		l.Rows = append(l.Rows, row)
+		if l.More && (oldest.IsZero() || f.at.Before(oldest)) {
+			oldest = f.at
+		}
+		if s.give != nil && !s.passed[f] && !s.gave[key{f.row.Provider, f.row.ID}] && (s.b.limit == 0 || s.given < s.b.limit) {
+			s.given++
+			if err := s.give(&row); err != nil {
+				return l, err
+			}
 		}
 	}
 	if own != nil {
@@ -560,7 +631,7 @@ func (s *searching) listing() Listing {
 	l.Problems = s.r.reported(oldest)
 	l.Work = s.r.work.count()
 	l.Work.Compiled = int64(s.h.cfg.Set.Compiled())
-	return l
+	return l, nil
 }
 
 func (s *searching) row(f *found) chat.Row {

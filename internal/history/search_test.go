@@ -688,3 +688,52 @@ func TestDamagedPackedFileIsSearched(t *testing.T) {
 		t.Errorf("got %+v", l)
 	}
 }
+
+// A row goes out as soon as all newer files were looked at, and a reader who has seen enough
+// ends the search.
+func TestRowsGoOutOnTheWay(t *testing.T) {
+	w := newWorld(t, "acme")
+	const files = 8
+	for i := range files {
+		at := w.ago(time.Duration(i+1) * hour)
+		w.write(fmt.Sprintf(".acme/x/f%d.jsonl", i), at, said(at, "me", "a heron"), said(at, "bot", "where?"))
+	}
+	w.cfg.Workers = 1
+	for _, text := range []string{"", "heron", "a heron"} {
+		var s *searching
+		var got []string
+		var after []int64
+		q := Query{Text: text, Row: func(r *chat.Row) error {
+			got = append(got, r.ID)
+			after = append(after, s.r.work.read.Load())
+			return nil
+		}}
+		s, err := w.open().begin(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if want := "[f0 f1 f2 f3 f4 f5 f6 f7]"; fmt.Sprint(got) != want {
+			t.Errorf("%q: got %v", text, got)
+		}
+		for i, read := range after {
+			if read > int64(i)+1 {
+				t.Errorf("%q: row %d went out after %d files were read", text, i, read)
+			}
+		}
+	}
+	seen := errors.New("seen enough")
+	n := 0
+	s, err := w.open().begin(context.Background(), Query{Text: "heron", Row: func(*chat.Row) error {
+		n++
+		return seen
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(context.Background()); err != seen || n != 1 || s.r.work.read.Load() != 1 {
+		t.Errorf("got %v, %d rows, %d files read", err, n, s.r.work.read.Load())
+	}
+}
