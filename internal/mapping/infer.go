@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -52,7 +53,8 @@ type Draft struct {
 // same bytes at the same place give the same draft. It loads, and reads the file; each guess
 // in it carries its evidence as a comment, and what could not be told is a marked gap.
 //
-// The error wraps ErrNoConversation if nothing in the file looks like talk; all others say
+// Where there is prose and nothing says whose it is, the draft makes system messages of it, and
+// its first gap says so. The error wraps ErrNoConversation if nothing in the file looks like talk; all others say
 // that it cannot be read.
 func Infer(ctx context.Context, path string, opts InferOptions) (Draft, error) {
 	ctx, cancel := context.WithTimeout(ctx, inferTimeMax)
@@ -108,7 +110,7 @@ func inferFolder(ctx context.Context, dir string, opts InferOptions) (Draft, err
 	if err != nil {
 		return Draft{}, fmt.Errorf("%s: %w", dir, err)
 	}
-	var best *drafting
+	var best, nobodys *drafting
 	for _, ext := range []string{".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".vscdb", ".json", ".md", ".txt", ".log", ""} {
 		files := kinds[ext]
 		slices.SortFunc(files, func(a, b found) int {
@@ -120,6 +122,9 @@ func inferFolder(ctx context.Context, dir string, opts InferOptions) (Draft, err
 		for _, f := range files[:min(len(files), folderTries)] {
 			d := &drafting{ctx: ctx, path: f.path, folder: dir, opts: opts}
 			if err := d.look(); err != nil || d.best == nil {
+				if err == nil && d.nobodys != nil && nobodys == nil {
+					nobodys = d
+				}
 				continue
 			}
 			if best == nil || d.best.worth() > best.best.worth()*1.5 {
@@ -132,6 +137,9 @@ func inferFolder(ctx context.Context, dir string, opts InferOptions) (Draft, err
 	}
 	if ctx.Err() != nil {
 		return Draft{}, ctx.Err()
+	}
+	if best == nil {
+		best = nobodys
 	}
 	if best == nil {
 		return Draft{}, fmt.Errorf("%s: %w", dir, ErrNoConversation)
@@ -147,8 +155,12 @@ func inferFile(ctx context.Context, path, folder string, opts InferOptions) (Dra
 	if err := d.look(); err != nil {
 		return Draft{}, err
 	}
-	if d.best == nil {
+	if d.best == nil && d.nobodys == nil {
 		return Draft{}, fmt.Errorf("%s: %w: %s", path, ErrNoConversation, d.saw)
+	}
+	if d.best == nil {
+		d.best = d.nobodys
+		d.warnings = append(d.warnings, d.saw+". The rules make system messages: write user or assistant instead")
 	}
 	return d.draft()
 }
@@ -164,6 +176,7 @@ type drafting struct {
 	rootDoc *value // of a JSON document
 	saw     string // what the file holds, for people
 	proses  int    // elements with prose of which saw speaks
+	nobodys *shape // the list they are in
 
 	meta     []metaLine
 	common   []metaLine
@@ -299,7 +312,9 @@ func (d *drafting) try(s *shape) {
 	}
 }
 
-// sawProse tells of a list that holds prose of which nothing says whose it is.
+// sawProse keeps a list that holds prose of which nothing says whose it is, as what to draft if
+// nothing better comes: a rule for each word that may tell the speakers apart, or one for all.
+// They make system messages, which claim nothing.
 func (d *drafting) sawProse(s *shape) {
 	c := takeSurvey(s.elems, &d.a)
 	var text *inferField
@@ -313,12 +328,24 @@ func (d *drafting) sawProse(s *shape) {
 	}
 	d.proses = text.prose
 	d.saw = fmt.Sprintf("%s; `%s` is prose in %d of them, but nothing says who speaks", s.count, text.sel, text.prose)
+	said := func(n int, when ...guessCond) *guess {
+		return &guess{as: "system", text: []string{text.sel}, when: when, n: n, notes: []string{"nothing says who speaks"}}
+	}
+	s.rules = nil
 	for _, f := range c.fields {
 		if !f.more && len(f.values) > 1 && len(f.values) <= 4 && f.n == c.n && f.prose == 0 && f.scalars() == f.n && len(f.values)*2 <= f.n {
 			d.saw += fmt.Sprintf("; `%s` is %s", f.sel, tally(f.values))
+			for _, word := range slices.Sorted(maps.Keys(f.values)) {
+				if s.rules == nil || s.rules[0].when[0].sel == f.sel { // the first such field
+					s.rules = append(s.rules, said(f.values[word], guessCond{sel: f.sel, path: f.path, values: []string{word}}))
+				}
+			}
 		}
 	}
-	d.saw += ". Write a rule for each of these by hand: mappings/README.md leads through it"
+	if s.rules == nil {
+		s.rules = []*guess{said(text.prose, guessCond{sel: text.sel, path: text.path})}
+	}
+	d.nobodys = s
 }
 
 func (d *drafting) lookLines(records []*value) {

@@ -602,8 +602,7 @@ func TestInferFolder(t *testing.T) {
 	}
 }
 
-// TestInferSaysWhatItCannotTell: nothing is invented where nothing says who speaks, and what
-// is no talk is named.
+// TestInferSaysWhatItCannotTell: what is no talk is named.
 func TestInferSaysWhatItCannotTell(t *testing.T) {
 	for _, row := range []struct {
 		name, file, content string
@@ -611,9 +610,6 @@ func TestInferSaysWhatItCannotTell(t *testing.T) {
 		want                string
 	}{
 		{"settings", "a.json", `{"theme":"dark","size":12}`, true, "without a list of messages"},
-		{"nobody says who speaks", "a.json", `{"talk":[{"way":"in","say":{"text":"Is the bridge up?"}},{"way":"in","say":{"text":"It is down now."}},` +
-			`{"way":"out","say":{"text":"When does it open?"}},{"way":"out","say":{"text":"At six o'clock."}}]}`, true,
-			"4 elements at `talk`; `say.text` is prose in 4 of them, but nothing says who speaks; `way` is in 2, out 2"},
 		{"measurements", "a.jsonl", `{"t":1,"v":2}` + "\n" + `{"t":2,"v":3}` + "\n", true, "2 JSON lines"},
 		{"prose", "a.txt", "Once upon a time there was a heron.\nIt stood.\n", true, "no line such as"},
 		{"binary", "a.bin", "\x7fELF\x00\x01\x02", true, "binary data"},
@@ -628,6 +624,44 @@ func TestInferSaysWhatItCannotTell(t *testing.T) {
 	}
 	if _, err := Infer(context.Background(), filepath.Join(t.TempDir(), "none"), InferOptions{}); err == nil || errors.Is(err, ErrNoConversation) {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// TestInferNobodySpeaks: where nothing says who speaks nothing is invented, but there is a draft
+// to go on with: it reads its own file, and says in front what is left to do.
+func TestInferNobodySpeaks(t *testing.T) {
+	for _, row := range []struct {
+		file, content string
+		wants         []string
+		messages      int
+	}{
+		{".gull/a.json", `{"talk":[{"way":"in","say":{"text":"Is the bridge up?"}},{"way":"in","say":{"text":"It is down now."}},` +
+			`{"way":"out","say":{"text":"When does it open?"}},{"way":"out","say":{"text":"At six o'clock."}}]}`, []string{
+			"# GAP 4 elements at `talk`; `say.text` is prose in 4 of them, but nothing says who speaks; `way` is in 2, out 2. The rules make system messages",
+			"{when: {way: in}, as: system, text: say.text}", "{when: {way: out}, as: system, text: say.text}",
+		}, 4},
+		{".gull/b.jsonl", `{"say":"Is the bridge up, or has the tide come in?"}` + "\n" + `{"say":"It is down now, but for an hour."}` + "\n" + `{"say":"Then I shall wait for it here."}` + "\n", []string{
+			"# GAP 3 lines; `say` is prose in 3 of them, but nothing says who speaks.", "as: system, text: say}",
+		}, 3},
+	} {
+		env := homeWith(t, map[string]string{row.file: row.content})
+		path := filepath.Join(env.Home, filepath.FromSlash(row.file))
+		got, d, err := drafted(t, path, env.Home)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, want := range row.wants {
+			if !strings.Contains(d.YAML, want) {
+				t.Errorf("%s: no %q in\n%s", path, want, d.YAML)
+			}
+		}
+		if len(got) != 1 || len(got[0].Messages) != row.messages || !strings.Contains(d.YAML, "\ntests:\n") {
+			t.Errorf("%s: read %+v with\n%s", path, got, d.YAML)
+		}
+		folder, err := Infer(context.Background(), filepath.Dir(path), InferOptions{Env: env})
+		if err != nil || !strings.Contains(folder.YAML, row.wants[0]) {
+			t.Errorf("its folder: %v\n%s", err, folder.YAML)
+		}
 	}
 }
 

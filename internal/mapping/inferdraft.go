@@ -42,7 +42,7 @@ func (d *drafting) draft() (Draft, error) {
 		return Draft{}, err
 	}
 	got := d.read(m)
-	if got.byRole[chat.User]+got.byRole[chat.Assistant] == 0 {
+	if got.byRole[chat.User]+got.byRole[chat.Assistant] == 0 && (d.best != d.nobodys || got.byRole[chat.System] == 0) {
 		return Draft{}, fmt.Errorf("%s: %w: %s", d.path, ErrNoConversation, d.saw)
 	}
 	if d.mend(got) {
