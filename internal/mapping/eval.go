@@ -25,6 +25,7 @@ type scopes struct {
 	a        *arena
 	rec      *value
 	recIndex int
+	recKey   string // "" unless the records are the members of an object
 	doc      *value
 	docIndex int
 	docArena *arena
@@ -115,6 +116,9 @@ func (x *scopes) find(s *selector, f *frame) got {
 	case scopeRecord:
 		if s.index {
 			return textGot(strconv.Itoa(x.recIndex))
+		}
+		if s.key {
+			return wordGot(x.recKey)
 		}
 		base = x.rec
 	case scopeUp:

@@ -336,6 +336,7 @@ type selector struct {
 	name  string // side: the sidecar's name; file: the word; conv: the field's name
 	field field  // conv:
 	index bool   // record:@index and doc:@index
+	key   bool   // record:@key
 	whole bool   // "." or nothing behind the scope: the thing itself
 
 	// A plain path is a list of keys and array numbers, without any other syntax.

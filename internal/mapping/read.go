@@ -856,8 +856,10 @@ func (rd *reading) elements(s *session, doc *value) {
 	case jsonObject:
 		g.v.open(&rd.docs)
 		for i, mem := range g.v.members {
-			each(i, unquote(mem.key), mem.val.raw)
+			s.x.recKey = unquote(mem.key)
+			each(i, s.x.recKey, mem.val.raw)
 		}
+		s.x.recKey = ""
 	}
 }
 

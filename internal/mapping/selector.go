@@ -91,6 +91,10 @@ func parseScoped(src string, braces bool) (*selector, *selectorError) {
 			s.index = true
 			return s, nil
 		}
+		if rest == "@key" && s.scope == scopeRecord {
+			s.key = true
+			return s, nil
+		}
 	}
 	if rest == "." || rest == "" && s.scope != scopeNone && s.scope != scopeSide {
 		s.whole = true
@@ -268,6 +272,9 @@ func (p pathParser) segment(i, to, depth int) (segment, *selectorError) {
 		hint := fmt.Sprintf(`if it is a key, write "\@%s"; modifiers are @%s`, word, strings.Join(modifierWords, ", @"))
 		if word == "index" {
 			hint = `write record:@index or doc:@index`
+		}
+		if word == "key" {
+			hint = `write record:@key; the names of an object's members are @keys`
 		}
 		return segment{}, &selectorError{i, fmt.Sprintf("unknown modifier %q", "@"+word), hint}
 	case '{':
