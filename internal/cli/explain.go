@@ -641,6 +641,13 @@ func (p *explanation) sums() {
 		}
 		p.put("  broken     %s%s", where, b.Why)
 	}
+	for i, what := range p.Absent {
+		if i == warningShown && !p.f.all {
+			p.put("  no file    and %d more: --all", len(p.Absent)-i)
+			break
+		}
+		p.put("  no file    %s", what)
+	}
 	for i, w := range p.Warnings {
 		if i == warningShown && !p.f.all {
 			p.put("  warning    and %d more: --all", len(p.Warnings)-i)

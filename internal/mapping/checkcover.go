@@ -193,15 +193,19 @@ func (m *Mapping) neverFound(p *pool) []Problem {
 	told := map[string]bool{}
 	for _, u := range m.selectors {
 		s := u.sel
-		if told[s.src] || passed(u.path) || s.index || s.whole && s.scope != scopeSide || m.inherited(s.pos.file) {
+		if told[s.src] || passed(u.path) || s.index || s.key || s.whole && s.scope != scopeSide || m.inherited(s.pos.file) {
 			continue
 		}
 		if p.satisfies(s) {
 			continue
 		}
 		told[s.src] = true
+		hint := p.hint(s)
+		if other := strings.HasPrefix(u.path, "lookups.") || s.scope == scopeSide; other && !strings.HasPrefix(hint, "did you mean") {
+			hint = "a test gives the file it stands in under files: {PATH: text}"
+		}
 		w := m.problem(codeNeverFound, s.pos, u.path,
-			fmt.Sprintf("%s was never found in any test record", strconv.Quote(shorten(s.src))), p.hint(s))
+			fmt.Sprintf("%s was never found in any test record", strconv.Quote(shorten(s.src))), hint)
 		w.Warning = true
 		out = append(out, w)
 	}

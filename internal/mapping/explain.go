@@ -58,7 +58,9 @@ type Explanation struct {
 	Calls      CallSum     `json:"calls"`
 	BrokenAt   []BrokenAt  `json:"broken,omitempty"`
 	Warnings   []string    `json:"warnings,omitempty"`
-	Incomplete string      `json:"incomplete,omitempty"` // the limit that ended the reading
+	// Absent are files of sidecar and lookups that are not there, as the mapping names them.
+	Absent     []string `json:"absent,omitempty"`
+	Incomplete string   `json:"incomplete,omitempty"` // the limit that ended the reading
 
 	// Told are records step by step: all with All, else the one of Line.
 	Told     []*Record `json:"told,omitempty"`
@@ -519,6 +521,7 @@ func (e *explainer) done(t *trace) {
 	s.read.BrokenMore += o.read.BrokenMore
 	s.read.Torn = s.read.Torn || o.read.Torn
 	s.read.Warnings = append(s.read.Warnings, o.read.Warnings[:min(len(o.read.Warnings), max(0, warningsMax-len(s.read.Warnings)))]...)
+	s.misses(o.absent)
 	s.read.Incomplete = cmp.Or(s.read.Incomplete, o.read.Incomplete)
 	s.headed = append(s.headed, o.headed[:min(len(o.headed), max(0, headsMax-len(s.headed)))]...)
 	if s.fields == nil {
@@ -601,6 +604,7 @@ func (e *explainer) settle(out *Explanation) {
 	for _, w := range s.read.Warnings {
 		out.Warnings = append(out.Warnings, e.quote(w))
 	}
+	out.Absent = s.absent
 	out.Incomplete = s.read.Incomplete
 	out.Told, out.ToldMore = e.told, e.more
 	out.Verdict = VerdictWhole

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,11 +54,18 @@ func (rd *reading) lookup(name, key string) (*value, string, bool) {
 	if l == nil || key == "" {
 		return nil, "", false
 	}
+	found := false
+	defer func() {
+		if !found {
+			rd.isAbsent("lookup " + name + ": " + l.path)
+		}
+	}()
 	for _, path := range rd.lookupPaths(l) {
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
+		found = true
 		t := rd.m.table(tableKey{name, path}, info)
 		t.once.Do(func() { t.entries, t.err = rd.readTable(l, path) })
 		if t.err != nil && !rd.warned[path] {
@@ -78,13 +86,36 @@ func (rd *reading) lookup(name, key string) (*value, string, bool) {
 	return nil, "", false
 }
 
-// lookupPaths are the places of a lookup's file: a pattern of its own, or a path relative
-// to the transcript's folder.
+// isAbsent notes for explain that the mapping names a file and there is none.
+func (rd *reading) isAbsent(what string) {
+	if !slices.Contains(rd.absent, what) {
+		rd.absent = append(rd.absent, what)
+	}
+}
+
+// lookupPaths are the places of a lookup's file: a pattern of its own, or one relative to the
+// transcript's folder. They are looked for once in a reading.
 func (rd *reading) lookupPaths(l *lookup) []string {
+	paths, ok := rd.lookups[l.name]
+	if !ok {
+		if rd.lookups == nil {
+			rd.lookups = map[string][]string{}
+		}
+		paths = rd.findLookup(l)
+		rd.lookups[l.name] = paths
+	}
+	return paths
+}
+
+func (rd *reading) findLookup(l *lookup) []string {
 	if strings.HasPrefix(l.path, "~") || strings.HasPrefix(l.path, "$") || strings.HasPrefix(l.path, "/") {
 		return expandPattern(rd.file.env, l.path)
 	}
-	path := filepath.Join(filepath.Dir(rd.file.Path), filepath.FromSlash(l.path))
+	dir := filepath.Dir(rd.file.Path)
+	if strings.ContainsAny(l.path, wildcards) {
+		return rd.glob(dir, l.path)
+	}
+	path := filepath.Join(dir, filepath.FromSlash(l.path))
 	if !rd.file.mayRead(rd.src.index, path) {
 		return nil
 	}

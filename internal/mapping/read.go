@@ -263,6 +263,8 @@ type reading struct {
 
 	warned    map[string]bool // lookups that were complained of
 	tableErrs []string
+	lookups   map[string][]string // the files of each, as they were found
+	absent    []string            // files that the mapping names and that are not there
 	over      string // the limit that was reached where no conversation is at hand to say so
 }
 
@@ -384,6 +386,7 @@ func (s *session) end(ctx context.Context, row, fallbackID string) error {
 	for _, why := range rd.tableErrs {
 		s.main.warn("%s", why)
 	}
+	tr.missed(rd.absent)
 	for _, b := range rd.fails {
 		s.main.broken(b.line, b.why)
 		c.Read.Records++
@@ -875,10 +878,14 @@ func (rd *reading) sidecars(x *scopes) map[string]*value {
 	for _, sc := range rd.src.sidecars {
 		path, ok := rd.beside(sc.path, x)
 		if !ok {
+			rd.isAbsent("sidecar " + sc.name + ": " + sc.path.text())
 			continue
 		}
 		data, err := source.ReadAll(context.Background(), path)
 		if err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				rd.isAbsent("sidecar " + sc.name + ": " + sc.path.text())
+			}
 			continue
 		}
 		if strings.HasSuffix(path, ".json") {
@@ -915,23 +922,40 @@ func (rd *reading) beside(t template, x *scopes) (string, bool) {
 		b.WriteString(text)
 	}
 	if t.hasWildcard() {
-		root, rest, ok := rd.pattern(filepath.Dir(rd.file.Path), b.String())
-		if !ok {
+		hits := rd.glob(filepath.Dir(rd.file.Path), b.String())
+		if len(hits) == 0 {
 			return "", false
 		}
-		hits, err := doublestar.Glob(listedFS{os.DirFS(root), root, rd.file.env.seen}, rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
-		if err != nil || len(hits) == 0 {
-			return "", false
-		}
-		return filepath.Join(root, filepath.FromSlash(slices.Min(hits))), true
+		return hits[0], true
 	}
 	path := filepath.Join(filepath.Dir(rd.file.Path), filepath.FromSlash(unescapeGlob(b.String())))
 	return path, rd.file.mayRead(rd.src.index, path)
 }
 
+// glob are the files of a pattern relative to a folder, in byte order; none where the mapping may
+// not read.
+func (rd *reading) glob(dir, relative string) []string {
+	root, rest, ok := rd.pattern(dir, relative)
+	if !ok {
+		return nil
+	}
+	hits, err := doublestar.Glob(listedFS{os.DirFS(root), root, rd.file.env.seen}, rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+	if err != nil {
+		return nil
+	}
+	slices.Sort(hits)
+	for i := range hits {
+		hits[i] = filepath.Join(root, filepath.FromSlash(hits[i]))
+	}
+	return hits
+}
+
+// wildcards are the characters of which a pattern relative to a file has one.
+const wildcards = "*?[{"
+
 func (t template) hasWildcard() bool {
 	for _, p := range t {
-		if p.sel == nil && strings.ContainsAny(p.text, "*?[{") {
+		if p.sel == nil && strings.ContainsAny(p.text, wildcards) {
 			return true
 		}
 	}

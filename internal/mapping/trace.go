@@ -27,6 +27,21 @@ type trace struct {
 	convs   []*chat.Conversation // without messages
 }
 
+// missed notes files that the mapping names and that are not there. tr may be nil.
+func (tr *trace) missed(absent []string) {
+	if tr != nil {
+		tr.sum.misses(absent)
+	}
+}
+
+func (s *counts) misses(absent []string) {
+	for _, what := range absent {
+		if !slices.Contains(s.absent, what) {
+			s.absent = append(s.absent, what)
+		}
+	}
+}
+
 // A recordTrace is a record while it is read.
 type recordTrace struct {
 	told    *Record // nil: nobody asked for its steps
@@ -65,6 +80,7 @@ type counts struct {
 	read          chat.Report // of all conversations
 	tree          TreeSum
 	calls         CallSum
+	absent        []string // files that the mapping names and that are not there
 	headed        []ConversationHead
 	fields        []FieldTrace
 	filled        [fieldCount]int
