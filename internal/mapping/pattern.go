@@ -118,7 +118,7 @@ func (p *globPlace) prefix(n int) string {
 
 // expandPlaces gives the places a pattern stands for on the machine env, without a look at
 // the disk. split names variables that may hold several values with commas. A pattern with
-// an unset variable gives none. The error says that placesMax cut the list.
+// an unset variable gives none. The error says that placesMax or nestMax cut the list.
 func expandPlaces(env Env, pattern string, split []string) ([]globPlace, error) {
 	x := &expander{env: env, split: split}
 	var alts []alt
@@ -139,6 +139,9 @@ func expandPlaces(env Env, pattern string, split []string) ([]globPlace, error) 
 		if p, ok := a.place(); ok {
 			places = append(places, p)
 		}
+	}
+	if x.deep {
+		return places, fmt.Errorf("named roots or defaults are nested deeper than nestMax (%d): these places are left out", nestMax)
 	}
 	if x.over {
 		return places, fmt.Errorf("more places than placesMax (%d): the others are left out", placesMax)
@@ -223,6 +226,7 @@ type expander struct {
 	env   Env
 	split []string
 	over  bool // placesMax was reached
+	deep  bool // nestMax was
 }
 
 func (x *expander) expand(pattern string, depth int) []alt {
@@ -241,6 +245,7 @@ func (x *expander) expand(pattern string, depth int) []alt {
 // expandFrom appends pattern to each of alts, its variables and braces filled in.
 func (x *expander) expandFrom(alts []alt, pattern string, depth int) []alt {
 	if depth > nestMax {
+		x.deep = true
 		return nil
 	}
 	for pattern != "" {

@@ -265,7 +265,7 @@ type reading struct {
 	tableErrs []string
 	lookups   map[string][]string // the files of each, as they were found
 	absent    []string            // files that the mapping names and that are not there
-	over      string // the limit that was reached where no conversation is at hand to say so
+	over      string              // the limit that was reached where no conversation is at hand to say so
 }
 
 type brokenLine struct {

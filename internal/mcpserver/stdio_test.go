@@ -192,6 +192,27 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
+// TestTooManyBytes: requests that wait may be few and large.
+func TestTooManyBytes(t *testing.T) {
+	s := newSlow()
+	l := dial(t, s, options(t))
+	l.hello()
+	large := `{"search":"` + strings.Repeat("x", requestMaxBytes-1000) + `"}`
+	const fit = pendingMaxBytes / (requestMaxBytes - 1000)
+	go func() {
+		for i := range fit + 1 {
+			io.WriteString(l.in, callLine(strconv.Itoa(i), "chat_search", large)+"\n")
+		}
+	}()
+	if r := l.reply(); r.Error == nil || !strings.Contains(r.Error.Message, "pendingMaxBytes (256 MB)") {
+		t.Fatalf("%+v", r.Error)
+	}
+	close(s.leave)
+	for range fit {
+		l.reply()
+	}
+}
+
 // TestHugeArguments: ten megabytes are refused or used, never a reason to end.
 func TestHugeArguments(t *testing.T) {
 	l := dial(t, demo(t), options(t))

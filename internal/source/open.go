@@ -109,6 +109,9 @@ func (f *File) Read(p []byte) (int, error) {
 	case f.unpack == io.Reader(f.file):
 		return n, inForm(f.file.Name(), err)
 	}
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = fmt.Errorf("a window larger than unpackMemoryMaxBytes (128 MB): %w", err)
+	}
 	return n, fmt.Errorf("%s: unpacked byte %d: %w", f.file.Name(), f.at, err)
 }
 
