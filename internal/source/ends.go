@@ -66,7 +66,7 @@ var errEnough = errors.New("enough")
 // where the line begins that fn did not want.
 func linesFrom(ctx context.Context, f *os.File, from, to int64, fn func(Line) error) (end int64, err error) {
 	end = to
-	err = LinesInTurn(ctx, io.NewSectionReader(f, from, to-from), func(l Line) error {
+	err = LinesInTurn(ctx, section{io.NewSectionReader(f, from, to-from)}, func(l Line) error {
 		l.Offset += from
 		err := fn(l)
 		if err == errEnough {
@@ -78,6 +78,17 @@ func linesFrom(ctx context.Context, f *os.File, from, to int64, fn func(Line) er
 		err = nil
 	}
 	return end, err
+}
+
+// A section is a part of a file in which the end of a line can be looked for.
+type section struct{ *io.SectionReader }
+
+func (s section) toLineEnd(ctx context.Context, most int) (int, error) {
+	at, err := s.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0, nil
+	}
+	return toLineEnd(ctx, s.SectionReader, at, most)
 }
 
 // lineStart is where the first line begins at or after from, or, if none does, the last line

@@ -89,8 +89,25 @@ func lines(ctx context.Context, r io.Reader, buffer *[]byte, most int, turn chan
 			base += int64(start)
 			scanned, end, start = scanned-start, end-start, 0
 		case end == len(buf):
-			// By half: old and new together stay below three times the line.
+			// By half: old and new together stay below three times the line. Where the line's
+			// end can be looked for, a long one gets its place at once: to touch new memory
+			// takes longer than to read the bytes twice.
 			more := len(buf) + len(buf)/2
+			if f, ok := r.(interface {
+				toLineEnd(ctx context.Context, most int) (int, error)
+			}); ok && more > lineKeptBytes {
+				n, err := f.toLineEnd(ctx, most+len("\r\n")+1-end)
+				if err != nil {
+					return err
+				}
+				if end+n > most+len("\r\n") {
+					line.Long = true
+					continue
+				}
+				if n > 0 {
+					more = end + n + lineFirstBytes
+				}
+			}
 			if turn != nil && !mine && more > lineKeptBytes {
 				select {
 				case turn <- struct{}{}:

@@ -1,11 +1,15 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -213,4 +217,72 @@ func (c *chunks) Read(p []byte) (int, error) {
 	n := copy(p[:min(len(p), c.size)], c.data)
 	c.data = c.data[n:]
 	return n, nil
+}
+
+// The lines of a file, whose ends can be looked for, are those of a stream of the same bytes,
+// also at the longest length that is allowed and around it.
+func TestLongLinesOfAFile(t *testing.T) {
+	const most = 2 << 20
+	random := rand.New(rand.NewPCG(11, 12))
+	for round := range 6 {
+		var text bytes.Buffer
+		for range 6 {
+			n := []int{0, 100, lineKeptBytes, most - 1, most, most + 1, most + 2, most + 3, 3 * most, random.IntN(2 * most)}[random.IntN(10)]
+			text.Write(bytes.Repeat([]byte{'a' + byte(random.IntN(20))}, n))
+			text.WriteString([]string{"\n", "\r\n"}[random.IntN(2)])
+		}
+		if round%2 == 0 { // the last is open
+			text.Truncate(text.Len() - 1 - random.IntN(2))
+		}
+		read := func(r io.Reader) (out []string) {
+			buf := make([]byte, 1000)
+			err := lines(context.Background(), r, &buf, most, make(chan struct{}, 1), func(l Line) error {
+				out = append(out, fmt.Sprint(l.N, l.Offset, len(l.Data), l.Open, l.Long, string(l.Data[:min(1, len(l.Data))])))
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		f, err := Open(file(t, "a.jsonl", text.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		want := read(bytes.NewReader(text.Bytes()))
+		if got := read(f); !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+		if got := read(section{io.NewSectionReader(f.file, 0, int64(text.Len()))}); !slices.Equal(got, want) {
+			t.Errorf("a section: got  %q\nwant %q", got, want)
+		}
+	}
+}
+
+// A long line gets its memory at once, and one that is too long none.
+func TestLongLineCostsItsLength(t *testing.T) {
+	const long = 40 << 20
+	for _, most := range []int{long, long - 10} {
+		f, err := Open(file(t, "a.jsonl", append(bytes.Repeat([]byte("x"), long), "\nhi\n"...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		buf, n := make([]byte, lineBufferBytes), 0
+		err = lines(context.Background(), f, &buf, most, nil, func(l Line) error {
+			n += len(l.Data)
+			return nil
+		})
+		runtime.ReadMemStats(&after)
+		want := long + 2
+		if most < long {
+			want = 2
+		}
+		if got := int(after.TotalAlloc - before.TotalAlloc); err != nil || n != want || got > want+4*lineKeptBytes {
+			t.Errorf("at most %d: %v, %d bytes, %d allocated", most, err, n, got)
+		}
+	}
 }

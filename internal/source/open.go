@@ -115,6 +115,32 @@ func (f *File) Read(p []byte) (int, error) {
 	return n, fmt.Errorf("%s: unpacked byte %d: %w", f.file.Name(), f.at, err)
 }
 
+// toLineEnd is how many bytes there are from where the next Read begins to the end of the line,
+// its line end included, or of the file; it counts no more than most. It is 0 for packed files,
+// where that cannot be told. The error is ctx's.
+func (f *File) toLineEnd(ctx context.Context, most int) (int, error) {
+	if f.unpack != io.Reader(f.file) {
+		return 0, nil
+	}
+	return toLineEnd(ctx, f.file, f.at, most)
+}
+
+func toLineEnd(ctx context.Context, r io.ReaderAt, at int64, most int) (int, error) {
+	buf := make([]byte, pieceBytes)
+	for n := 0; ; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		got, err := r.ReadAt(buf, at+int64(n))
+		if i := bytes.IndexByte(buf[:got], '\n'); i >= 0 {
+			return min(n+i+1, most), nil
+		}
+		if n += got; err != nil || n >= most {
+			return min(n, most), nil
+		}
+	}
+}
+
 // Close closes the file.
 func (f *File) Close() error {
 	if f.zstd != nil {
